@@ -1,0 +1,48 @@
+# anygin_component(NAME SOURCES a.cc b.cc)
+#   Declares a part of libanygin.so. Sources are listed once, here; its tests are listed in tests/.
+#   Sources write "anygin/<folder>/<file>.h": build/<preset>/include/anygin holds links to the folders.
+set(ANYGIN_INCLUDE_DIR ${CMAKE_BINARY_DIR}/include)
+file(MAKE_DIRECTORY ${ANYGIN_INCLUDE_DIR}/anygin)
+
+function(anygin_include_link name folder)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${ANYGIN_INCLUDE_DIR}/anygin/${name} SYMBOLIC)
+endfunction()
+
+add_library(anygin_headers INTERFACE)
+target_include_directories(anygin_headers INTERFACE ${ANYGIN_INCLUDE_DIR})
+target_link_libraries(anygin_headers INTERFACE anygin_warnings fmt::fmt Threads::Threads)
+
+function(anygin_component name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;INCLUDES" ${ARGN})
+  add_library(anygin_${name} OBJECT ${ARG_SOURCES})
+  target_link_libraries(anygin_${name} PUBLIC anygin_headers)
+  target_include_directories(anygin_${name} PRIVATE ${ARG_INCLUDES})
+  set_property(GLOBAL APPEND PROPERTY ANYGIN_COMPONENTS anygin_${name})
+endfunction()
+
+# libanygin.so: all components, all state. It exports anygin_* and the namespace anygin, nothing else.
+function(anygin_link_library)
+  get_property(components GLOBAL PROPERTY ANYGIN_COMPONENTS)
+  add_library(anygin SHARED)
+  foreach(component ${components})
+    target_sources(anygin PRIVATE $<TARGET_OBJECTS:${component}>)
+  endforeach()
+  target_link_libraries(anygin PUBLIC anygin_headers PRIVATE ${CMAKE_DL_LIBS})
+  target_link_options(anygin PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/libanygin.map -Wl,-z,defs)
+  if(ANYGIN_SANITIZE)
+    set_target_properties(anygin PROPERTIES LINK_OPTIONS "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/libanygin.map")
+  endif()
+  set_target_properties(anygin PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${ANYGIN_PREFIX}/lib)
+  set_property(TARGET anygin APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/libanygin.map)
+endfunction()
+
+# anygin_face(NAME SONAME SOURCES ...): a library with foreign names over libanygin.so; it holds no state.
+function(anygin_face name)
+  cmake_parse_arguments(ARG "" "VERSION_SCRIPT;SOVERSION" "SOURCES;INCLUDES" ${ARGN})
+  add_library(${name} SHARED ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${ARG_INCLUDES})
+  target_link_libraries(${name} PRIVATE anygin)
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${ANYGIN_PREFIX}/lib SOVERSION ${ARG_SOVERSION}
+    BUILD_RPATH "$ORIGIN" LINK_DEPENDS ${ARG_VERSION_SCRIPT})
+  target_link_options(${name} PRIVATE -Wl,--version-script=${ARG_VERSION_SCRIPT})
+endfunction()

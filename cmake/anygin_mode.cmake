@@ -1,0 +1,34 @@
+# How the tree is built: the presets set these, nothing else does.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+
+set(ANYGIN_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none")
+option(ANYGIN_MUTANTS "compile the MUTANT(name) sites in" OFF)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")   # assertions stay on in release
+set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
+
+add_compile_definitions(ANYGIN_TARGET_CPU=1)
+add_compile_options(-fno-omit-frame-pointer)
+if(ANYGIN_SANITIZE)
+  add_compile_options(-fsanitize=${ANYGIN_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ANYGIN_SANITIZE})
+  string(TOUPPER ${ANYGIN_SANITIZE} ANYGIN_SANITIZE_UPPER)
+  add_compile_definitions(ANYGIN_SANITIZE_${ANYGIN_SANITIZE_UPPER}=1)
+endif()
+if(ANYGIN_MUTANTS)
+  add_compile_definitions(ANYGIN_MUTANTS=1)
+endif()
+
+find_program(ANYGIN_CCACHE ccache)
+if(ANYGIN_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${ANYGIN_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ANYGIN_CCACHE})
+endif()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine is a state machine that offers actions and runs them: no thread, clock or randomness of its own.
+// Production steps all that is ready in canonical order; the simulator picks single actions (design 6.1).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anygin/base/ids.h"
+#include "anygin/base/time.h"
+
+namespace anygin {
+
+enum class Access : uint8_t { kRead, kWrite, kAdd };  // adds commute with adds
+
+// What an action touches: memory by name; signal and counter cells and queue heads are memory too.
+struct Touch {
+  MemName at;
+  uint64_t bytes = 0;
+  Access access = Access::kRead;
+};
+
+struct Action {
+  EngineId engine;
+  uint16_t kind = 0;             // the engine's own enumeration
+  uint64_t name = 0;             // stable within the engine: which queue, which operation
+  std::vector<Touch> footprint;  // filled only if the list wants footprints
+};
+
+// Collects the ready actions of engines, in each engine's canonical order.
+class ActionList {
+ public:
+  explicit ActionList(bool wants_footprints = false) : wants_footprints_(wants_footprints) {}
+
+  bool wants_footprints() const { return wants_footprints_; }
+  Action& add(EngineId engine, uint16_t kind, uint64_t name) {
+    actions_.push_back(Action{engine, kind, name, {}});
+    return actions_.back();
+  }
+  void clear() { actions_.clear(); }
+  bool empty() const { return actions_.empty(); }
+  size_t size() const { return actions_.size(); }
+  const Action& operator[](size_t i) const { return actions_[i]; }
+
+ private:
+  bool wants_footprints_;
+  std::vector<Action> actions_;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual EngineId id() const = 0;
+  virtual std::string_view name() const = 0;
+  // Cheap, may be called by any thread without the owner token: could ready() be non-empty? False negatives are
+  // errors; false positives cost time.
+  virtual bool has_work() const = 0;
+  // Appends the actions that can run now, in canonical order. Owner token held.
+  virtual void ready(ActionList& out) = 0;
+  // Runs one action that ready() offered since the last run(): bounded work. Returns when the engine next has
+  // something to do without outside help, kNever if never. Owner token held.
+  virtual Time run(const Action& action, Time now) = 0;
+  // One line a thing in flight, for the hang report. Owner token held.
+  virtual void describe_pending(std::vector<std::string>& out) const { (void)out; }
+};
+
+struct StepResult {
+  size_t ran = 0;           // actions run
+  Time next_wake = kNever;  // earliest wake-up any of them named
+};
+
+// Runs ready actions in canonical order until none is left or `budget` ran. Owner token held.
+StepResult step(Engine& engine, Time now, size_t budget);
+
+}  // namespace anygin

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who runs engines, and how a thread waits. See docs/seams.md for which thread may call what.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "anygin/base/engine.h"
+#include "anygin/base/wait.h"
+
+namespace anygin {
+
+// A word that sleepers sleep on and everybody who may satisfy a wait rings. Lives in memory shared with the peers of
+// this host: foreign processes ring it after they stored into our windows (design 6.4, 6.5).
+struct WakeWord {
+  std::atomic<uint32_t> value{0};
+  std::atomic<uint32_t> sleepers{0};
+};
+
+// Wakes the sleepers of `word`, if any: a fence, one load, seldom a system call. Any thread, any process.
+void ring(WakeWord& word);
+// Sleeps until `word` differs from `seen` or `timeout_ns` passes. Read `seen` before the last look at the condition.
+void sleep_on(WakeWord& word, uint32_t seen, uint64_t timeout_ns);
+
+// How a lane parks; the SIMT engine sets it on its workers while a lane runs.
+class LaneHost {
+ public:
+  virtual ~LaneHost() = default;
+  virtual WaitOutcome park(Waiter& waiter) = 0;
+  virtual void yield() = 0;
+  [[noreturn]] virtual void leave(AbortCause cause) = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  // The engine is stepped from now on, by whoever holds its owner token. Not owned. Any thread.
+  virtual void add(Engine& engine) = 0;
+  // On return nobody steps the engine any more. Not from an engine.
+  virtual void remove(Engine& engine) = 0;
+  // The engine may have work: somebody steps it soon. Any thread; cheap.
+  virtual void kick(Engine& engine) = 0;
+  // Steps every engine that has work and whose owner token is free; used by workers between blocks and by host
+  // threads that wait. True if anything ran.
+  virtual bool poll() = 0;
+  // Blocks the calling host thread until the waiter's test holds, its abort word is set or its deadline passes.
+  virtual WaitOutcome block(Waiter& waiter) = 0;
+  // The word that ring() must ring when something of this process may have become ready.
+  virtual WakeWord& wake_word() = 0;
+  // From now on the process waits and is woken through `word` (in a page that its peers map). It outlives the executor.
+  virtual void use_wake_word(WakeWord& word) = 0;
+  // Counts everything that ran; unchanged over a period = no progress here. Any thread.
+  virtual uint64_t progress() const = 0;
+  // Runs `visit` with the owner token of each engine held, in id order. For reports.
+  virtual void visit_engines(void (*visit)(Engine&, void*), void* argument) = 0;
+};
+
+}  // namespace anygin

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that asks which compiler this is and which target the kernels are built for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(ANYGIN_TARGET_CPU)
+// The cpu target: kernels are C++ run by the SIMT engine. Host and device code are one.
+#define ANYGIN_HOST_DEVICE
+#define ANYGIN_DEVICE
+#elif defined(__CUDACC__)
+#define ANYGIN_TARGET_CUDA 1
+#define ANYGIN_HOST_DEVICE __host__ __device__
+#define ANYGIN_DEVICE __device__
+#else
+// Host code that includes our headers without compiling kernels.
+#define ANYGIN_HOST_ONLY 1
+#define ANYGIN_HOST_DEVICE
+#define ANYGIN_DEVICE
+#endif
+
+namespace anygin {
+
+inline constexpr size_t kCacheLine = 64;
+
+}  // namespace anygin

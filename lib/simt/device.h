@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices, streams and events of the cpu target: what the CUDA face and lib/comm call. Host threads only.
+// A stream is a FIFO of operations; each runs when the one before it is complete. Errors are cudaError_t values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace anygin::simt {
+
+class Stream;
+class Event;
+
+struct DeviceProperties {
+  int multiprocessors = 16;
+  int threads_per_multiprocessor = 2048;
+  int threads_per_block = 1024;
+  size_t shared_bytes_per_block = 48 * 1024;
+  size_t shared_bytes_optin = 227 * 1024;
+  size_t memory_bytes = 0;
+};
+int device_count();
+DeviceProperties device_properties(int device);
+// The calling thread's current device (thread-local, 0 at first).
+int current_device();
+int set_current_device(int device);  // cudaError_t
+
+// --- Streams ---------------------------------------------------------------------------------------------------------
+// `handle` is a cudaStream_t: null, cudaStreamLegacy (1) and cudaStreamPerThread (2) name the current device's own
+// ones. Returns null for a handle that is not a live stream.
+Stream* resolve_stream(void* handle);
+Stream* create_stream(int device, bool non_blocking);
+int destroy_stream(Stream* stream);  // the work queued on it still completes
+int stream_device(const Stream* stream);
+// Runs `work` on an engine-polling thread when the stream reaches it; a non-zero result is the stream's error.
+// Small, does not block, calls no CUDA function.
+int enqueue_host_work(Stream* stream, std::function<int()> work);
+// Holds the stream until `ready()`; evaluated by workers like a parked wait, with `what` for reports.
+int enqueue_wait(Stream* stream, std::function<bool()> ready, std::string what);
+int synchronize_stream(Stream* stream);  // blocks; returns the device's sticky error if there is one
+int query_stream(Stream* stream);        // 0, cudaErrorNotReady or the error
+int synchronize_device(int device);
+
+// --- Events ----------------------------------------------------------------------------------------------------------
+Event* create_event(bool timing);
+void destroy_event(Event* event);
+int record_event(Event* event, Stream* stream);
+int query_event(Event* event);
+int synchronize_event(Event* event);
+int stream_wait_event(Stream* stream, Event* event);
+int event_elapsed_ns(Event* start, Event* stop, uint64_t* ns);
+
+// --- Errors ----------------------------------------------------------------------------------------------------------
+int last_error(bool reset);     // the calling thread's, as cudaGetLastError / cudaPeekAtLastError
+int set_last_error(int error);  // returns `error`
+// The device is lost: every later call on it returns `error` (cudaErrorLaunchFailure after a lane left, decision 8).
+void poison_device(int device, int error, const std::string& why);
+int device_error(int device);
+void reset_device(int device);
+
+// --- Reports ---------------------------------------------------------------------------------------------------------
+struct BlockedLane {
+  int device = -1;
+  std::string kernel;
+  uint64_t grid = 0;
+  unsigned block[3]{}, thread[3]{};
+  std::string what;  // "waitSignal ctx 0 signal 3: want 4, is 3 (call site ...)"
+};
+// Every lane parked now, in (device, grid, block, thread) order; at most `limit`.
+std::vector<BlockedLane> blocked_lanes(size_t limit);
+// Lanes that could run (not parked on a predicate). For the hang verdict.
+uint64_t runnable_lanes();
+uint64_t parked_lanes();
+
+}  // namespace anygin::simt
