@@ -12,6 +12,7 @@
 #include "anygin/base/ids.h"
 #include "anygin/base/options.h"
 #include "anygin/base/status.h"
+#include "anygin/base/wait.h"
 
 namespace anygin {
 
