@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule bites: a sample that breaks it gives exactly one finding, the same sample mended gives none.
+#include "tidy/tidy_rules.h"
+
+#include <gtest/gtest.h>
+
+namespace anygin::tidy {
+namespace {
+
+struct Sample {
+  const char* name;
+  Findings (*check)(const Tree&);
+  Tree broken, mended;
+};
+
+const std::string kSpdx = "// SPDX-License-Identifier: Apache-2.0\n";
+
+std::vector<Sample> samples() {
+  return {
+      {"base_includes_comm",
+       check_include_direction,
+       {{"lib/base/a.h", "#include \"anygin/comm/b.h\"\n"}},
+       {{"lib/base/a.h", "#include \"anygin/base/b.h\"\n"}}},
+      {"backend_includes_simt",
+       check_include_direction,
+       {{"backends/proxy/a.cc", "#include \"anygin/simt/device.h\"\n"}},
+       {{"lib/comm/a.cc", "#include \"anygin/simt/device.h\"\n"}}},
+      {"same_name_twice",
+       check_unique_names,
+       {{"lib/base/a.h", ""}, {"lib/comm/a.h", ""}},
+       {{"lib/base/a.h", ""}, {"lib/comm/b.h", ""}}},
+      {"no_licence_line", check_first_line, {{"lib/base/a.h", "#pragma once\n"}}, {{"lib/base/a.h", kSpdx}}},
+      {"left_over_mark", check_banned_words, {{"lib/base/a.h", "// TODO later\n"}}, {{"lib/base/a.h", "// later\n"}}},
+      {"bare_fence",
+       check_banned_words,
+       {{"backends/proxy/a.h", "std::atomic_thread_fence(x);\n"}},
+       {{"lib/base/order.h", "__atomic_thread_fence(__ATOMIC_RELEASE);\n"}}},
+      {"wall_clock",
+       check_banned_words,
+       {{"lib/comm/a.cc", "auto t = std::chrono::steady_clock::now();\n"}},
+       {{"lib/base/env_real.cc", "std::chrono::steady_clock::now();\n"}}},
+      {"unordered",
+       check_banned_words,
+       {{"lib/comm/a.cc", "std::unordered_map<int, int> m;\n"}},
+       {{"lib/comm/a.cc", "std::map<int, int> m;\n"}}},
+      {"too_long",
+       check_length,
+       {{"lib/base/a.cc", std::string(601, '\n')}},
+       {{"lib/base/a.cc", std::string(600, '\n')}}},
+      {"nccl_name",
+       check_nccl_names,
+       {{"backends/op.h", "ncclResult_t f();\n"}},
+       {{"backends/op.h", "// as ncclResult_t\n"}}},
+      {"unlisted_mutant",
+       check_mutants,
+       {{"lib/base/mutants.def", ""}, {"lib/base/a.cc", "if (MUTANT(early)) {}\n"}},
+       {{"lib/base/mutants.def", "ANYGIN_MUTANT_SITE(early, \"\")\n"}, {"lib/base/a.cc", "if (MUTANT(early)) {}\n"}}},
+      {"mutant_without_site",
+       check_mutants,
+       {{"lib/base/mutants.def", "ANYGIN_MUTANT_SITE(early, \"\")\n"}},
+       {{"lib/base/mutants.def", ""}}},
+      {"unlisted_source",
+       check_sources_listed,
+       {{"lib/base/CMakeLists.txt", ""}, {"lib/base/a.cc", ""}},
+       {{"lib/base/CMakeLists.txt", "a.cc"}, {"lib/base/a.cc", ""}}},
+  };
+}
+
+class TidyRule : public testing::TestWithParam<Sample> {};
+
+TEST_P(TidyRule, bites_the_broken_sample_only) {
+  EXPECT_EQ(GetParam().check(GetParam().broken).size(), 1u);
+  EXPECT_EQ(GetParam().check(GetParam().mended), Findings{});
+}
+
+INSTANTIATE_TEST_SUITE_P(rules, TidyRule, testing::ValuesIn(samples()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(TidyRule, named_file_that_is_gone) {
+  Tree tree = {{"README.md", "see `lib/base/gone.h`"},
+               {"ARCHITECTURE.md", ""},
+               {"tests/README.md", ""},
+               {"docs/roadmap.md", ""}};
+  EXPECT_EQ(check_named_files_exist(tree).size(), 1u);
+  tree["lib/base/gone.h"] = "";
+  EXPECT_EQ(check_named_files_exist(tree), Findings{});
+}
+
+}  // namespace
+}  // namespace anygin::tidy
