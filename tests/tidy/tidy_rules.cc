@@ -20,6 +20,7 @@ bool ends_with(const std::string& text, const std::string& suffix) {
   return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 bool is_code(const std::string& path) {
+  if (ends_with(path, "CMakeLists.txt") || ends_with(path, ".md")) return false;
   static const char* const kEndings[] = {".h", ".cc", ".cu", ".S", ".def"};
   return std::any_of(std::begin(kEndings), std::end(kEndings), [&](const char* e) { return ends_with(path, e); }) ||
          starts_with(path, "lib/simt/include/") || starts_with(path, "lib/include/");

@@ -74,7 +74,7 @@ TEST_P(TidyRule, bites_the_broken_sample_only) {
 }
 
 INSTANTIATE_TEST_SUITE_P(rules, TidyRule, testing::ValuesIn(samples()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(TidyRule, named_file_that_is_gone) {
   Tree tree = {{"README.md", "see `lib/base/gone.h`"},

@@ -17,7 +17,7 @@ TEST_P(TidyTree, keeps_the_rule) {
 }
 
 INSTANTIATE_TEST_SUITE_P(rules, TidyTree, testing::ValuesIn(rules()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace anygin::tidy
