@@ -3,10 +3,10 @@
 // Two draws never stand in one full expression: evaluation order would decide which comes first.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
 
+#include "anygin/base/array_view.h"
 #include "anygin/base/ids.h"
 
 namespace anygin {
@@ -25,7 +25,7 @@ class ChoiceSource {
  public:
   virtual ~ChoiceSource() = default;
   // Index of the option taken. `options` is not empty. Called by the holder of an engine's owner token.
-  virtual size_t pick(ChoiceKind kind, std::span<const ChoiceOption> options) = 0;
+  virtual size_t pick(ChoiceKind kind, ArrayView<const ChoiceOption> options) = 0;
   // A number in [0, count), for choices too many to list (a granule of a megabyte). count > 0.
   virtual uint64_t pick_below(ChoiceKind kind, uint64_t count) = 0;
 };

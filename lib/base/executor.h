@@ -17,7 +17,8 @@ struct WakeWord {
   std::atomic<uint32_t> sleepers{0};
 };
 
-// Wakes the sleepers of `word`, if any: a fence, one load, seldom a system call. Any thread, any process.
+// Changes `word` and wakes its sleepers, if any: one atomic add, one load, seldom a system call. What the caller stored
+// before is seen by whoever wakes. Any thread, any process.
 void ring(WakeWord& word);
 // Sleeps until `word` differs from `seen` or `timeout_ns` passes. Read `seen` before the last look at the condition.
 void sleep_on(WakeWord& word, uint32_t seen, uint64_t timeout_ns);
@@ -30,6 +31,11 @@ class LaneHost {
   virtual void yield() = 0;
   [[noreturn]] virtual void leave(AbortCause cause) = 0;
 };
+
+// The host of the lane that runs on this thread; null on a host thread. The SIMT engine sets it when it enters a lane
+// and clears it when it leaves.
+LaneHost* current_lane_host();
+void set_current_lane_host(LaneHost* host);
 
 class Executor {
  public:

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "anygin/base/array_view.h"
 #include "anygin/base/status.h"
 
 namespace anygin {
@@ -51,10 +51,10 @@ struct Options {
 struct OptionInfo {
   std::string_view name, default_value, meaning;
 };
-std::span<const OptionInfo> option_table();
+ArrayView<const OptionInfo> option_table();
 
 // Parses "NAME=value" strings (environ's form).
-Result<Options> parse_options(std::span<const char* const> environment);
+Result<Options> parse_options(ArrayView<const char* const> environment);
 // Those of this process, parsed on first use; a bad value is printed and ends the process with exit code 2.
 const Options& options();
 void set_options_for_test(const Options& replacement);
