@@ -12,6 +12,11 @@
 
 namespace anygin {
 
+#if !defined(ANYGIN_TARGET_CUDA)
+// Kicks `engine`, an Engine*, through the World's executor. Any thread; cheap.
+extern "C" void anygin_ring_engine(void* engine);
+#endif
+
 #if defined(ANYGIN_TARGET_CUDA)
 template <typename T>
 ANYGIN_DEVICE inline T load_relaxed(const T* word) {
@@ -28,6 +33,11 @@ ANYGIN_DEVICE inline T claim(T* word, T count) {
 template <typename T>
 ANYGIN_DEVICE inline void raise_bits(T* word, T bits) {
   cuda::atomic_ref<T, cuda::thread_scope_system>(*word).fetch_or(bits, cuda::memory_order_release);
+}
+// Engines of CUDA kernels poll: the store is the doorbell.
+template <typename T>
+ANYGIN_DEVICE inline void ring_doorbell(T* word, T bits, void*) {
+  raise_bits(word, bits);
 }
 ANYGIN_DEVICE inline void release_writes() {
   cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_system);
@@ -62,6 +72,13 @@ inline T claim(T* word, T count) {
 template <typename T>
 inline void raise_bits(T* word, T bits) {
   __atomic_fetch_or(word, bits, __ATOMIC_RELEASE);
+}
+// Raises bits of an engine's doorbell word, then sees to it that somebody steps the engine (design 6.12). `engine` is
+// an Engine*. Partner: take_bits.
+template <typename T>
+inline void ring_doorbell(T* word, T bits, void* engine) {
+  raise_bits(word, bits);
+  anygin_ring_engine(engine);
 }
 // Reads and clears. Partner: raise_bits.
 template <typename T>

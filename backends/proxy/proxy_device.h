@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The proxy's device half: a put or get becomes descriptors in the ring of (context, peer), which the engine reads.
+// Signals are cells that NICs add to, counters are cells that the engine adds to; a reset remembers the raw value
+// (contract 7.9.8), so that nothing that arrives later is lost. C++17: cpu target, CUDA, host code. See
+// device_backend.h for what each function promises.
+#pragma once
+
+#include <type_traits>
+
+#include "anygin/backends/device_backend.h"
+#include "anygin/base/mutant.h"
+#include "anygin/base/order.h"
+#include "anygin/proxy/proxy_gfd.h"
+
+namespace anygin::proxy {
+
+struct PeerWords {
+  alignas(kCacheLine) uint32_t produced;  // devices write: descriptors claimed
+  alignas(kCacheLine) uint32_t consumed;  // the engine writes: operations locally complete, in order
+};
+
+// One context, for kernels: plain pointers into memory that device and engine share. Owned by ProxyContextSet; valid
+// until it is destroyed.
+struct ContextView {
+  // Fixed after creation.
+  uint32_t rank_count;
+  uint32_t depth_log2;
+  uint32_t signal_count;
+  uint32_t counter_count;
+  void* engine;           // for ring_doorbell
+  uint64_t doorbell_bit;  // this context, in *doorbell
+  // Devices write, the engine reads.
+  Gfd* rings;             // rank_count rings of 1 << depth_log2
+  uint64_t* dirty_peers;  // a bit a peer: its ring has new descriptors
+  uint64_t* doorbell;     // a bit a context: it has dirty peers
+  // Each its own words.
+  PeerWords* peers;  // rank_count
+  // The engine and NICs write, devices read.
+  const uint64_t* counters;
+  const uint64_t* signals;
+  // Devices only.
+  uint64_t* counter_bases;
+  uint64_t* signal_bases;
+};
+static_assert(std::is_trivially_copyable_v<ContextView> && std::is_standard_layout_v<ContextView>,
+              "kernels get it as bytes");
+
+ANYGIN_DEVICE inline const ContextView& view_of(const DeviceContext& context) {
+  return static_cast<const ContextView*>(context.handle)[context.context];
+}
+
+ANYGIN_DEVICE inline WaitReason reason_of(const DeviceContext& context, WaitKind kind, int peer, uint32_t want,
+                                          const void* call_site) {
+  WaitReason reason;
+  reason.kind = kind;
+  reason.rank = context.rank;
+  reason.peer = peer;
+  reason.context = context.context;
+  reason.bits = 32;
+  reason.want = want;
+  reason.call_site = call_site;
+  return reason;
+}
+
+// Waits until the ring has room for `index` (P33: a full ring delays). False if the context was aborted.
+ANYGIN_DEVICE inline bool wait_for_credit(const DeviceContext& context, int peer, RingIndex index,
+                                          const void* call_site) {
+  const ContextView& view = view_of(context);
+  const uint32_t* consumed = &view.peers[peer].consumed;
+  const uint32_t depth = (uint32_t{1} << view.depth_log2) + (MUTANT(proxy_credit_off_by_one) ? 1u : 0u);
+  const auto has_credit = [consumed, index, depth] {
+    return index.distance_from(RingIndex(load_relaxed(consumed))) < depth;
+  };
+  const uint32_t want = index.raw() - (depth - 1);
+  return wait_until(has_credit, context.abort_word, reason_of(context, WaitKind::kCredit, peer, want, call_site)) ==
+         WaitOutcome::kSatisfied;
+}
+
+// Tells the engine that the ring of `peer` has a new descriptor.
+ANYGIN_DEVICE inline void ring_peer(const ContextView& view, int peer) {
+  const uint32_t bit = static_cast<uint32_t>(peer);
+  raise_bits(&view.dirty_peers[bit / 64], uint64_t{1} << (bit % 64));
+  ring_doorbell(view.doorbell, view.doorbell_bit, view.engine);
+}
+
+// Writes one descriptor into its slot; the slot is the caller's. Word 0 goes last: it makes the others official, and
+// its release is the system-scope release that the kernel's earlier writes need.
+ANYGIN_DEVICE inline void post_gfd(const ContextView& view, int peer, RingIndex index, const GfdFields& fields) {
+  uint64_t words[kGfdWords];
+  encode_gfd(fields, lap_tag(index, static_cast<int>(view.depth_log2)), words);
+  uint64_t* slot = view.rings[(static_cast<uint64_t>(static_cast<uint32_t>(peer)) << view.depth_log2) +
+                              slot_of(index, static_cast<int>(view.depth_log2))]
+                       .words;
+  if (MUTANT(proxy_publish_before_payload)) {
+    publish(&slot[0], words[0]);
+    ring_peer(view, peer);
+  }
+  for (int i = 1; i < kGfdWords; ++i) slot[i] = words[i];
+  publish(&slot[0], words[0]);
+  if (!MUTANT(proxy_lost_doorbell)) ring_peer(view, peer);
+}
+
+// Posts `bytes` in pieces of at most kGfdBytesMax; `last` holds the fields of the last piece, and places of the first.
+ANYGIN_DEVICE inline void post_pieces(const DeviceContext& context, int peer, GfdFields last, uint64_t bytes) {
+  const ContextView& view = view_of(context);
+  const uint32_t more = bytes == 0 ? 0 : static_cast<uint32_t>((bytes - 1) / kGfdBytesMax);
+  const RingIndex first(claim(&view.peers[peer].produced, more + 1));
+  const void* call_site = reinterpret_cast<const void*>(last.call_site);
+  last.operation = first.raw();
+  for (uint32_t i = 0; i <= more; ++i) {
+    const uint64_t done = i * kGfdBytesMax;
+    GfdFields piece = last;
+    if (i < more) piece.has_signal = piece.strong = piece.signal_in_window = piece.has_counter = false;
+    piece.bytes = static_cast<uint32_t>(i < more ? kGfdBytesMax : bytes - done);
+    if (piece.bytes > 0) {
+      piece.local.offset += done;
+      piece.remote.offset += done;
+    }
+    if (!wait_for_credit(context, peer, first + i, call_site)) return;
+    post_gfd(view, peer, first + i, piece);
+  }
+}
+
+}  // namespace anygin::proxy
+
+namespace anygin {
+
+// The signal of a put in pieces is strong: it promises all of them (P1), and a weak one may overtake earlier pieces.
+ANYGIN_DEVICE inline void proxy_put(const DeviceContext& context, const PutRequest& request) {
+  const DeviceSignal& signal = request.signal;
+  proxy::GfdFields gfd;
+  gfd.has_signal = signal.target != SignalTarget::kNone;
+  gfd.has_counter = request.has_counter;
+  if (request.bytes == 0 && !gfd.has_signal && !gfd.has_counter) return;
+  gfd.op = request.is_inline ? proxy::GfdOp::kPutInline : proxy::GfdOp::kPut;
+  gfd.inline_value = request.inline_value;
+  gfd.local.window = request.source_window;
+  gfd.local.offset = request.source_offset;
+  gfd.remote.window = request.destination_window;
+  gfd.remote.offset = request.destination_offset;
+  if (gfd.has_signal) {
+    gfd.strong = signal.strong || request.bytes > proxy::kGfdBytesMax;
+    gfd.signal_in_window = signal.target == SignalTarget::kWindow;
+    gfd.signal_id = signal.id;
+    gfd.signal_place.window = signal.window;
+    gfd.signal_place.offset = signal.offset;
+    gfd.signal_add = signal.add;
+  }
+  gfd.counter_id = request.counter;
+  gfd.call_site = reinterpret_cast<uint64_t>(request.call_site);
+  proxy::post_pieces(context, request.peer, gfd, request.bytes);
+}
+
+ANYGIN_DEVICE inline void proxy_get(const DeviceContext& context, const GetRequest& request) {
+  if (request.bytes == 0) return;
+  proxy::GfdFields gfd;
+  gfd.op = proxy::GfdOp::kGet;
+  gfd.local.window = request.local_window;
+  gfd.local.offset = request.local_offset;
+  gfd.remote.window = request.remote_window;
+  gfd.remote.offset = request.remote_offset;
+  gfd.call_site = reinterpret_cast<uint64_t>(request.call_site);
+  proxy::post_pieces(context, request.peer, gfd, request.bytes);
+}
+
+// A request names its peer and the first index that it need not wait for.
+ANYGIN_DEVICE inline void proxy_flush_async(const DeviceContext& context, int peer, FlushRequest* request) {
+  request->opaque[0] = static_cast<uint64_t>(static_cast<uint32_t>(peer));
+  request->opaque[1] = load_relaxed(&proxy::view_of(context).peers[peer].produced);
+}
+
+ANYGIN_DEVICE inline WaitOutcome proxy_wait(const DeviceContext& context, const FlushRequest& request, Time deadline) {
+  const int peer = static_cast<int>(request.opaque[0]);
+  const proxy::RingIndex want(static_cast<uint32_t>(request.opaque[1]));
+  const uint32_t* consumed = &proxy::view_of(context).peers[peer].consumed;
+  const auto complete = [consumed, want] { return !before(proxy::RingIndex(load_relaxed(consumed)), want); };
+  return wait_until(complete, context.abort_word,
+                    proxy::reason_of(context, WaitKind::kFlush, peer, want.raw(), nullptr), deadline);
+}
+
+ANYGIN_DEVICE inline CellRef proxy_signal_cell(const DeviceContext& context, uint32_t id) {
+  const proxy::ContextView& view = proxy::view_of(context);
+  CellRef cell;
+  cell.cell = const_cast<uint64_t*>(&view.signals[id]);
+  cell.base = &view.signal_bases[id];
+  return cell;
+}
+
+ANYGIN_DEVICE inline CellRef proxy_counter_cell(const DeviceContext& context, uint32_t id) {
+  const proxy::ContextView& view = proxy::view_of(context);
+  CellRef cell;
+  cell.cell = const_cast<uint64_t*>(&view.counters[id]);
+  cell.base = &view.counter_bases[id];
+  return cell;
+}
+
+ANYGIN_DEVICE inline void proxy_reset_signal(const DeviceContext& context, uint32_t id) {
+  const proxy::ContextView& view = proxy::view_of(context);
+  store_relaxed(&view.signal_bases[id], load_relaxed(&view.signals[id]));
+}
+
+ANYGIN_DEVICE inline void proxy_reset_counter(const DeviceContext& context, uint32_t id) {
+  const proxy::ContextView& view = proxy::view_of(context);
+  store_relaxed(&view.counter_bases[id], load_relaxed(&view.counters[id]));
+}
+
+}  // namespace anygin
