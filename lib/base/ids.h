@@ -11,10 +11,10 @@ struct Id {
   Rep value{};
 
   constexpr Id() = default;
-  constexpr explicit Id(Rep v) : value(v) {}
-  friend constexpr bool operator==(Id a, Id b) { return a.value == b.value; }
-  friend constexpr bool operator!=(Id a, Id b) { return a.value != b.value; }
-  friend constexpr bool operator<(Id a, Id b) { return a.value < b.value; }
+  ANYGIN_HOST_DEVICE constexpr explicit Id(Rep v) : value(v) {}
+  friend ANYGIN_HOST_DEVICE constexpr bool operator==(Id a, Id b) { return a.value == b.value; }
+  friend ANYGIN_HOST_DEVICE constexpr bool operator!=(Id a, Id b) { return a.value != b.value; }
+  friend ANYGIN_HOST_DEVICE constexpr bool operator<(Id a, Id b) { return a.value < b.value; }
 };
 
 using Rank = int;                                 // a communicator (world) rank, as NCCL counts them
@@ -29,7 +29,9 @@ struct MemName {
   HeapId heap;
   uint64_t offset = 0;  // bytes from the heap's start
 
-  friend constexpr bool operator==(MemName a, MemName b) { return a.heap == b.heap && a.offset == b.offset; }
+  friend ANYGIN_HOST_DEVICE constexpr bool operator==(MemName a, MemName b) {
+    return a.heap == b.heap && a.offset == b.offset;
+  }
 };
 
 constexpr MemName operator+(MemName name, uint64_t bytes) {

@@ -67,6 +67,9 @@ extern "C" WaitOutcome anygin_wait(Waiter* waiter);
 extern "C" [[noreturn]] void anygin_leave_kernel(AbortCause cause);
 // Lets other lanes and engines run: the body of a spin that cannot be a wait.
 extern "C" void anygin_yield();
+// Rings a WakeWord of base/executor.h (null: does nothing): device code calls it after a store into memory of another
+// process that can satisfy a wait there.
+extern "C" void anygin_ring_wake(void* wake_word);
 #endif
 
 }  // namespace anygin

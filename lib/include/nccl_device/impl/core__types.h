@@ -159,7 +159,7 @@ struct anyginDevCommView {
   uint64_t live;          // kAnyginDevCommLive; 0 once destroyed
   uint64_t communicator;  // as in ncclWindow_vidmem
   bool vaSignals;         // ginVaSignalsRequired was granted
-  void* misuseBlock;      // anygin::MisuseBlock the host can read; NULL on the cpu target
+  void* misuseSink;       // anygin::MisuseListener (cpu target) or anygin::MisuseBlock (cuda); see backends/misuse.h
   // Set by the first use of a context index beyond the grant, so that it is reported once.
   uint32_t* contextReported;
 };
