@@ -3,6 +3,10 @@
 // ANYGIN_MUTANT names is on. All sites stand in the list below; removing one needs a page in docs/decisions/.
 #pragma once
 
+#include <string_view>
+
+#include "anygin/base/array_view.h"
+
 namespace anygin {
 
 enum class Mutant : unsigned {
@@ -12,7 +16,17 @@ enum class Mutant : unsigned {
   kCount
 };
 
-// The one that ANYGIN_MUTANT chose, by name; kCount if none.
+struct MutantInfo {
+  const char* name;
+  const char* what;
+};
+// Every mutant, in the order of the enumeration.
+ArrayView<const MutantInfo> mutant_table();
+// kCount if there is no such mutant.
+Mutant find_mutant(std::string_view name);
+
+// The one that ANYGIN_MUTANT chose, by name; kCount if none. A wrong name is printed with the valid ones and ends the
+// process with exit code 2.
 Mutant active_mutant();
 
 }  // namespace anygin

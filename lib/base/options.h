@@ -22,6 +22,8 @@ struct Topology {
   std::vector<int> ranks_of_node;
   bool rail_only = false;  // suffix ",rail": rails cannot reach each other
 };
+// The error's text says what is valid.
+Result<Topology> parse_topology(std::string_view text);
 
 struct Options {
   std::string nic = "emu";                    // ANYGIN_NIC: emu | none (hw comes with its issue)

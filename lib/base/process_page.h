@@ -51,14 +51,16 @@ class ProcessPage {
 // A peer's page, mapped. Checks magic and version.
 class PeerPage {
  public:
-  // Takes ownership of `fd`. A page of this very process is used in place.
+  // Takes ownership of `fd`. A page of this very process (the same file as world().page) is used in place.
   static Result<PeerPage> map(int fd, size_t bytes);
 
   ControlPage& control() const;
   char* at(uint64_t offset, size_t bytes) const;  // asserts that the range lies inside the file
 
  private:
-  SharedMapping mapping_;
+  SharedMapping mapping_;  // empty if the page is our own
+  char* base_ = nullptr;
+  size_t bytes_ = 0;
 };
 
 }  // namespace anygin

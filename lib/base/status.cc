@@ -5,6 +5,8 @@
 
 namespace anygin {
 
-std::string Status::message() const { return ok() ? "ok" : fmt::format("{}: {}", where_, text_); }
+std::string Status::message() const {
+  return ok() ? "ok" : fmt::format("{}: {}", where_, text_);
+}
 
 }  // namespace anygin

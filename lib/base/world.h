@@ -22,9 +22,15 @@ enum class Step : uint8_t { kPost, kDecode, kSourceRead, kDeliver, kComplete, kP
 
 class World {
  public:
-  World(Clock& clock, ChoiceSource& choices, Executor& executor, TraceSink& trace, MemoryMap& memory, DeviceHeap& heap,
-        ProcessPage& page)
-      : clock(clock), choices(choices), executor(executor), trace(trace), memory(memory), heap(heap), page(page) {}
+  World(Clock& clock_in, ChoiceSource& choices_in, Executor& executor_in, TraceSink& trace_in, MemoryMap& memory_in,
+        DeviceHeap& heap_in, ProcessPage& page_in)
+      : clock(clock_in),
+        choices(choices_in),
+        executor(executor_in),
+        trace(trace_in),
+        memory(memory_in),
+        heap(heap_in),
+        page(page_in) {}
   virtual ~World() = default;
 
   Clock& clock;

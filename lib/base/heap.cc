@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// First fit over one shared file. An allocation takes whole pages: a red zone page, the bytes asked for (rounded up),
+// a red zone page. Pages of a freed allocation go back to the kernel and come back zero.
+#include "anygin/base/heap.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+#include "anygin/base/assert.h"
+
+#if defined(ANYGIN_SANITIZE_ADDRESS)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace anygin {
+namespace {
+
+constexpr const char* kWhere = "device memory";
+constexpr uint64_t kPage = DeviceHeap::kAlignment;
+
+uint64_t round_up(uint64_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+// What lies on both sides of an allocation: under ASan poisoned memory, elsewhere a pattern that free() looks for.
+#if defined(ANYGIN_SANITIZE_ADDRESS)
+void arm_red_zones(char* base, uint64_t bytes) {
+  ASAN_POISON_MEMORY_REGION(base - kPage, kPage);
+  ASAN_UNPOISON_MEMORY_REGION(base, bytes);
+  ASAN_POISON_MEMORY_REGION(base + bytes, round_up(bytes) - bytes + kPage);
+}
+const char* overwritten_side(const char*, uint64_t) {
+  return nullptr;
+}
+void poison_freed(char* base, uint64_t bytes) {
+  ASAN_POISON_MEMORY_REGION(base - kPage, round_up(bytes) + 2 * kPage);
+}
+#else
+constexpr uint64_t kCanaryBytes = 256;
+constexpr unsigned char kCanary = 0xc5;
+
+bool intact(const char* from) {
+  for (uint64_t i = 0; i < kCanaryBytes; ++i) {
+    if (static_cast<unsigned char>(from[i]) != kCanary) return false;
+  }
+  return true;
+}
+void arm_red_zones(char* base, uint64_t bytes) {
+  std::memset(base - kCanaryBytes, kCanary, kCanaryBytes);
+  std::memset(base + bytes, kCanary, kCanaryBytes);
+}
+const char* overwritten_side(const char* base, uint64_t bytes) {
+  if (!intact(base - kCanaryBytes)) return "before its start";
+  return intact(base + bytes) ? nullptr : "behind its end";
+}
+void poison_freed(char*, uint64_t) {}
+#endif
+
+struct Block {
+  uint64_t bytes;  // as asked for
+  int device;
+};
+
+}  // namespace
+
+struct DeviceHeap::State {
+  State(MemoryMap& m, SharedMapping&& file) : map(m), mapping(std::move(file)) {
+    id = map.add(mapping.base(), mapping.bytes());
+    free_ranges[0] = mapping.bytes();
+  }
+  ~State() {
+    map.remove(id);
+#if defined(ANYGIN_SANITIZE_ADDRESS)
+    for (const auto& [offset, bytes] : ever_used) ASAN_UNPOISON_MEMORY_REGION(mapping.base() + offset, bytes);
+#endif
+  }
+
+  char* base_of(uint64_t offset) const {
+    return mapping.base() + offset;
+  }
+  uint64_t largest_free() const;
+  std::optional<uint64_t> take(uint64_t bytes);
+  void give_back(uint64_t offset, uint64_t bytes);
+
+  MemoryMap& map;
+  SharedMapping mapping;
+  HeapId id;
+
+  mutable std::mutex mutex;
+  std::map<uint64_t, uint64_t> free_ranges;  // offset -> bytes; no two touch
+  std::map<uint64_t, Block> live;            // offset of the user's first byte -> block
+  std::map<uint64_t, uint64_t> ever_used;    // ASan: where poison may lie
+  uint64_t allocated = 0;
+};
+
+uint64_t DeviceHeap::State::largest_free() const {
+  uint64_t largest = 0;
+  for (const auto& [offset, bytes] : free_ranges) largest = std::max(largest, bytes);
+  return largest;
+}
+
+std::optional<uint64_t> DeviceHeap::State::take(uint64_t bytes) {
+  for (auto range = free_ranges.begin(); range != free_ranges.end(); ++range) {
+    const auto [offset, free_bytes] = *range;
+    if (free_bytes < bytes) continue;
+    free_ranges.erase(range);
+    if (free_bytes > bytes) free_ranges[offset + bytes] = free_bytes - bytes;
+    return offset;
+  }
+  return std::nullopt;
+}
+
+void DeviceHeap::State::give_back(uint64_t offset, uint64_t bytes) {
+  if (fallocate(mapping.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                static_cast<off_t>(bytes)) != 0) {
+    std::memset(base_of(offset), 0, bytes);
+  }
+  auto next = free_ranges.upper_bound(offset);
+  if (next != free_ranges.end() && offset + bytes == next->first) {
+    bytes += next->second;
+    next = free_ranges.erase(next);
+  }
+  if (next != free_ranges.begin()) {
+    const auto previous = std::prev(next);
+    if (previous->first + previous->second == offset) {
+      previous->second += bytes;
+      return;
+    }
+  }
+  free_ranges[offset] = bytes;
+}
+
+DeviceHeap::DeviceHeap(MemoryMap& map, size_t capacity) {
+  Result<SharedMapping> mapping = SharedMapping::create("anygin-device-memory", round_up(capacity));
+  if (!mapping.ok()) {
+    std::fprintf(stderr, "anygin: %s\n", mapping.status().message().c_str());
+    ANYGIN_ASSERT(!"no device memory");
+  }
+  state_ = std::make_unique<State>(map, std::move(*mapping));
+}
+
+DeviceHeap::~DeviceHeap() = default;
+
+Result<char*> DeviceHeap::allocate(size_t bytes, int device) {
+  std::lock_guard lock(state_->mutex);
+  const bool absurd = bytes > state_->mapping.bytes();
+  const uint64_t whole = absurd ? 0 : round_up(bytes) + 2 * kPage;
+  const std::optional<uint64_t> offset = absurd ? std::nullopt : state_->take(whole);
+  if (!offset) {
+    return Status(Code::kCudaError, kWhere,
+                  fmt::format("out of memory: {} bytes asked for; {} of {} in use, largest free piece {} (every "
+                              "allocation takes two pages more than asked for)",
+                              bytes, state_->allocated, state_->mapping.bytes(), state_->largest_free()));
+  }
+  const uint64_t user_offset = *offset + kPage;
+  char* base = state_->base_of(user_offset);
+  state_->live[user_offset] = Block{bytes, device};
+  state_->allocated += bytes;
+  arm_red_zones(base, bytes);
+#if defined(ANYGIN_SANITIZE_ADDRESS)
+  uint64_t& used = state_->ever_used[*offset];
+  used = std::max(used, whole);
+#endif
+  return base;
+}
+
+Status DeviceHeap::free(void* pointer) {
+  std::lock_guard lock(state_->mutex);
+  char* base = static_cast<char*>(pointer);
+  const auto offset = reinterpret_cast<uintptr_t>(base) - reinterpret_cast<uintptr_t>(state_->mapping.base());
+  const auto found = state_->live.find(offset);
+  if (found == state_->live.end()) {
+    return Status(Code::kInvalidArgument, kWhere,
+                  fmt::format("{} is not the start of a live allocation", fmt::ptr(pointer)));
+  }
+  const auto [bytes, device] = found->second;
+  if (const char* side = overwritten_side(base, bytes)) {
+    // Stays allocated, so that the evidence stays.
+    return Status(Code::kInvalidUsage, kWhere,
+                  fmt::format("the allocation of {} bytes at {} on device {} was overwritten {}", bytes,
+                              fmt::ptr(pointer), device, side));
+  }
+  state_->live.erase(found);
+  state_->allocated -= bytes;
+  poison_freed(base, bytes);
+  state_->give_back(offset - kPage, round_up(bytes) + 2 * kPage);
+  return Status();
+}
+
+std::optional<Allocation> DeviceHeap::find(const void* pointer) const {
+  std::lock_guard lock(state_->mutex);
+  const auto offset = reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(state_->mapping.base());
+  auto after = state_->live.upper_bound(offset);
+  if (after == state_->live.begin()) return std::nullopt;
+  const auto& [start, block] = *std::prev(after);
+  if (offset != start && offset - start >= block.bytes) return std::nullopt;
+  return Allocation{state_->base_of(start), block.bytes, block.device};
+}
+
+size_t DeviceHeap::allocated() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->allocated;
+}
+
+size_t DeviceHeap::capacity() const {
+  return state_->mapping.bytes();
+}
+HeapId DeviceHeap::id() const {
+  return state_->id;
+}
+int DeviceHeap::fd() const {
+  return state_->mapping.fd();
+}
+
+}  // namespace anygin

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor of the real world: engines are stepped by the threads that wait and by workers between blocks; a helper
+// thread steps them when nobody did for kHelperPatienceNs.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "anygin/base/executor.h"
+#include "anygin/base/time.h"
+
+namespace anygin {
+
+// Thread-safe. The engines that were added are removed before it is destroyed.
+class ThreadExecutor final : public Executor {
+ public:
+  static constexpr uint64_t kHelperPatienceNs = 200'000;
+  static constexpr uint64_t kSpinNs = 20'000;
+  static constexpr uint64_t kBackstopNs = 1'000'000;  // for conditions that somebody makes true without ringing
+  static constexpr size_t kActionsPerStep = 64;
+
+  // `helpers`: how many helper threads; they start with the first engine. `clock` outlives the executor.
+  explicit ThreadExecutor(Clock& clock, int helpers = 1);
+  ~ThreadExecutor() override;
+
+  void add(Engine& engine) override;
+  void remove(Engine& engine) override;
+  void kick(Engine& engine) override;
+  bool poll() override;
+  WaitOutcome block(Waiter& waiter) override;
+  WakeWord& wake_word() override;
+  void use_wake_word(WakeWord& word) override;
+  uint64_t progress() const override;
+  void visit_engines(void (*visit)(Engine&, void*), void* argument) override;
+
+ private:
+  struct Slot;
+  struct Table;
+  class Reading;
+  struct Seen {
+    WakeWord& word;
+    uint32_t value;
+  };
+
+  bool poll_engines();
+  Seen look_at_word();
+  bool step_slot(Slot& slot, Time now);
+  // Earliest wake-up that an engine named; 0 if one has work now.
+  Time next_event();
+  void swap_table(std::unique_ptr<Table> next);
+  void wait_for_readers();
+  void help();
+
+  Clock& clock_;
+  const int helper_count_;
+
+  // Table of engines: read without lock inside a Reading, replaced under change_mutex_.
+  std::mutex remove_mutex_;  // taken before change_mutex_
+  std::mutex change_mutex_;
+  std::atomic<const Table*> table_;
+  std::vector<std::unique_ptr<const Table>> tables_;  // the current one is last; older ones may still be read
+  std::atomic<uint32_t> readers_[2] = {};             // of the current and the previous period
+  std::atomic<uint32_t> period_{0};
+
+  WakeWord own_word_;
+  std::atomic<WakeWord*> word_{&own_word_};
+  std::atomic<uint64_t> progress_{0};
+  std::atomic<uint64_t> polls_{0};  // by anybody but the helpers
+
+  std::atomic<uint32_t> stop_{0};
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace anygin
