@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// `anygin info | env | prefix`.
+#pragma once
+
+#include <string>
+
+namespace anygin::tools {
+
+void print_info();
+void print_environment();
+// Prints <prefix>/<target>; 2 if there is no such target here, with the reason.
+int print_prefix(const std::string& target);
+
+}  // namespace anygin::tools

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: anygin run | info | env | prefix.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "info_command.h"
+#include "run_command.h"
+
+namespace {
+
+using anygin::tools::kExitUsage;
+using anygin::tools::RunRequest;
+
+constexpr const char* kFooter = R"(Start here:
+  anygin-c++ -o alltoall alltoall.cu -lnccl     build a CUDA + NCCL program for the CPU
+  anygin run -n 4 -- ./alltoall                 run it as 4 ranks on one node
+  anygin run -n 4 --nodes 2 -- ./alltoall       as 2 nodes x 2 ranks: load/store inside, network between
+  anygin env                                    every variable, its default and meaning
+Exit codes: 0 clean, 1 finding, 2 usage, 3 environment, 4 hang, 5 not deterministic.)";
+
+int run(const RunRequest& request) {
+  if (request.nodes > request.ranks) {
+    std::fprintf(stderr, "anygin run: --nodes %d with -n %d: a node needs at least one rank\n", request.nodes,
+                 request.ranks);
+    return kExitUsage;
+  }
+  const std::string why_not = anygin::tools::refusal(request.command.front());
+  if (!why_not.empty()) {
+    std::fprintf(stderr, "anygin run: %s\n", why_not.c_str());
+    return kExitUsage;
+  }
+  return anygin::tools::run_job(request);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"AnyGIN: GPU-initiated networking kernels anywhere"};
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  int exit_code = 0;
+
+  RunRequest request;
+  CLI::App* const run_app = app.add_subcommand("run", "run a program's ranks as processes of this host");
+  run_app->add_option("-n,--ranks", request.ranks, "how many ranks")->required()->check(CLI::Range(1, 4096));
+  run_app->add_option("--nodes", request.nodes, "how many nodes they form (LSA reaches inside a node only)")
+      ->check(CLI::Range(1, 4096));
+  run_app->add_option("--timeout", request.timeout_s, "end the run after so many seconds (exit code 124)")
+      ->check(CLI::PositiveNumber);
+  run_app->add_option("command", request.command, "the program and its arguments")->required();
+  run_app->positionals_at_end();
+  run_app->prefix_command(false);
+  run_app->footer(
+      "Each line of output is prefixed by its rank. When a rank fails, all end; the exit code is that of the first to "
+      "fail\n"
+      "(128 + signal if one ended it). Ctrl-C ends all. Ranks see RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and "
+      "find\n"
+      "each other through NCCL_COMM_ID and ANYGIN_COMM_TOKEN.\n"
+      "  anygin run -n 8 --nodes 2 -- ./prog --size 1024");
+  run_app->callback([&] { exit_code = run(request); });
+
+  app.add_subcommand("info", "what this machine offers, what it does not, and why")->callback([] {
+    anygin::tools::print_info();
+  });
+  app.add_subcommand("env", "every environment variable, its default and meaning")->callback([] {
+    anygin::tools::print_environment();
+  });
+  std::string target = "cpu";
+  CLI::App* const prefix_app = app.add_subcommand("prefix", "print the prefix: what CUDA_HOME and NCCL_HOME point at");
+  prefix_app->add_option("target", target, "cpu (cuda comes with its issue)");
+  prefix_app->footer("  make CUDA_HOME=$(anygin prefix cpu) NCCL_HOME=$(anygin prefix cpu)");
+  prefix_app->callback([&] { exit_code = anygin::tools::print_prefix(target); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
+  return exit_code;
+}
