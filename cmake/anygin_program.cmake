@@ -1,0 +1,15 @@
+# anygin_add_program(NAME SOURCE OUTPUT [DEPENDS ...] [FLAGS ...]): compiles one .cu with the staged driver and links it with
+# libnccl, as `anygin-c++ -O2 -o OUTPUT SOURCE -lnccl` does.
+function(anygin_add_program name source output)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;FLAGS" ${ARGN})
+  set(flags -O2 -std=c++17 -Xcompiler -Wall,-Wextra,-Werror)
+  if(ANYGIN_SANITIZE)
+    list(APPEND flags -Xcompiler -fsanitize=${ANYGIN_SANITIZE})
+  endif()
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${ANYGIN_PREFIX}/bin/anygin-c++ -ccbin ${CMAKE_CXX_COMPILER} ${flags} ${ARG_FLAGS} -MD -MF ${output}.d -o ${output} ${source} -lnccl
+    DEPENDS ${source} ${ARG_DEPENDS} anygin_driver anygin nccl cudart
+    DEPFILE ${output}.d
+    COMMENT "Kernels for the CPU: ${name}")
+  add_custom_target(program_${name} ALL DEPENDS ${output})
+endfunction()

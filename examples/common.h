@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every example does before its own idea: find its ranks, create communicators, check errors.
+// With RANK and WORLD_SIZE set (anygin run, torchrun) the process is one rank; else all ranks run as threads.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+#include <nccl_device.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#define CHECK_CUDA(call)                                                                                   \
+  do {                                                                                                     \
+    const cudaError_t check_error_ = (call);                                                               \
+    if (check_error_ != cudaSuccess) {                                                                     \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(check_error_)); \
+      std::exit(1);                                                                                        \
+    }                                                                                                      \
+  } while (false)
+
+#define CHECK_NCCL(call)                                                                             \
+  do {                                                                                               \
+    const ncclResult_t check_result_ = (call);                                                       \
+    if (check_result_ != ncclSuccess) {                                                              \
+      std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call,                        \
+                   ncclGetErrorString(check_result_), ncclGetLastError(nullptr));                    \
+      std::exit(1);                                                                                  \
+    }                                                                                                \
+  } while (false)
+
+// One rank's part of the program.
+struct RankEnv {
+  int rank = 0;
+  int ranks = 1;
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+};
+
+// Returns the number of wrong values the rank saw.
+using RankMain = std::function<int(RankEnv&)>;
+
+inline int run_rank(int rank, int ranks, int device, const ncclUniqueId& id, const RankMain& rank_main) {
+  RankEnv env;
+  env.rank = rank;
+  env.ranks = ranks;
+  CHECK_CUDA(cudaSetDevice(device));
+  CHECK_NCCL(ncclCommInitRank(&env.comm, ranks, id, rank));
+  CHECK_CUDA(cudaStreamCreate(&env.stream));
+  const int wrong = rank_main(env);
+  CHECK_CUDA(cudaStreamDestroy(env.stream));
+  CHECK_NCCL(ncclCommDestroy(env.comm));
+  return wrong;
+}
+
+// Runs `rank_main` on every rank and returns the process's exit code. `-r N` chooses how many ranks run as threads.
+inline int run_example(int argc, char** argv, const RankMain& rank_main) {
+  ncclUniqueId id;
+  const char* const rank = std::getenv("RANK");
+  const char* const world_size = std::getenv("WORLD_SIZE");
+  if (rank && world_size) {
+    const char* const local_rank = std::getenv("LOCAL_RANK");
+    CHECK_NCCL(ncclGetUniqueId(&id));  // NCCL_COMM_ID is set: every rank gets the same rendezvous
+    return run_rank(std::atoi(rank), std::atoi(world_size), std::atoi(local_rank ? local_rank : rank), id, rank_main) == 0 ? 0 : 1;
+  }
+  int ranks = 4;
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], "-r") == 0) ranks = std::atoi(argv[i + 1]);
+  }
+  int devices = 0;
+  CHECK_CUDA(cudaGetDeviceCount(&devices));
+  CHECK_NCCL(ncclGetUniqueId(&id));
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; ++r) {
+    threads.emplace_back([&, r] { wrong += run_rank(r, ranks, r % devices, id, rank_main); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return wrong == 0 ? 0 : 1;
+}
