@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// One body a line of the semantics, on every arm. Bodies use public API only. A program of cases runs its ranks itself, as
+// threads or as processes of its own, or is one rank when RANK and WORLD_SIZE are set (mpirun, srun, anygin run).
+//
+//   CONFORMANCE_CASE(P2_strong_signal_covers_earlier_puts, 2) { ... }       2: how many ranks
+//
+// Every rank runs the body; `rank.expect_eq(...)` records what is wrong. Settings a case needs before the library is
+// loaded (ANYGIN_HANG_TIMEOUT) stand in CONFORMANCE_CASE_WITH.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+#include <nccl_device.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+extern char** environ;
+
+namespace conformance {
+
+constexpr size_t kBufferBytes = 8 * 1024;               // d and e, as the semantics' notation says
+constexpr size_t kWords = kBufferBytes / sizeof(uint64_t);
+
+struct Window {
+  ncclWindow_t handle = nullptr;
+  char* buffer = nullptr;
+  size_t bytes = 0;
+  uint64_t* words() const { return reinterpret_cast<uint64_t*>(buffer); }
+};
+
+// What one rank has in its hands. Everything it opened is closed when the body returns.
+class Rank {
+ public:
+  Rank(int rank_, int ranks_, int device, const ncclUniqueId& id) : rank(rank_), ranks(ranks_) {
+    must(cudaSetDevice(device), "cudaSetDevice");
+    must(ncclCommInitRank(&comm, ranks, id, rank), "ncclCommInitRank");
+    must(cudaStreamCreate(&stream), "cudaStreamCreate");
+  }
+  ~Rank() {
+    if (comm == nullptr) return;  // the case ended it itself
+    for (ncclDevComm& dev_comm : dev_comms_) must(ncclDevCommDestroy(comm, &dev_comm), "ncclDevCommDestroy");
+    for (const Window& window : windows_) {
+      must(ncclCommWindowDeregister(comm, window.handle), "ncclCommWindowDeregister");
+      must(ncclMemFree(window.buffer), "ncclMemFree");
+    }
+    must(cudaStreamDestroy(stream), "cudaStreamDestroy");
+    must(ncclCommDestroy(comm), "ncclCommDestroy");
+  }
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+
+  const int rank, ranks;
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+
+  // Collective.
+  Window window(size_t bytes, int flags = NCCL_WIN_COLL_SYMMETRIC) {
+    Window w;
+    void* buffer = nullptr;
+    must(ncclMemAlloc(&buffer, bytes), "ncclMemAlloc");
+    std::memset(buffer, 0, bytes);
+    must(ncclCommWindowRegister(comm, buffer, bytes, &w.handle, flags), "ncclCommWindowRegister");
+    w.buffer = static_cast<char*>(buffer);
+    w.bytes = bytes;
+    windows_.push_back(w);
+    return w;
+  }
+  static ncclDevCommRequirements_t requirements() {
+    ncclDevCommRequirements_t reqs = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+    reqs.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
+    reqs.ginContextCount = 4;
+    reqs.ginSignalCount = 8;
+    reqs.ginCounterCount = 8;
+    reqs.worldGinBarrierCount = 2;
+    reqs.lsaBarrierCount = 2;
+    return reqs;
+  }
+  ncclDevComm dev_comm(const ncclDevCommRequirements_t& reqs = requirements()) {
+    ncclDevComm made;
+    must(ncclDevCommCreate(comm, &reqs, &made), "ncclDevCommCreate");
+    dev_comms_.push_back(made);
+    return made;
+  }
+
+  // Waits for the rank's kernels; they must have succeeded.
+  void finish() {
+    must(cudaGetLastError(), "kernel launch");
+    must(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+
+  void fail(const std::string& what) {
+    if (failures_++ < 5) std::fprintf(stderr, "conformance: rank %d: %s\n", rank, what.c_str());
+  }
+  template <typename T, typename U>
+  void expect_eq(const T& got, const U& want, const std::string& what) {
+    if (!(got == static_cast<T>(want))) fail(what + ": is " + std::to_string(got) + ", should be " + std::to_string(want));
+  }
+  void must(cudaError_t error, const char* what) {
+    if (error != cudaSuccess) give_up(std::string(what) + ": " + cudaGetErrorString(error));
+  }
+  void must(ncclResult_t result, const char* what) {
+    if (result != ncclSuccess) give_up(std::string(what) + ": " + ncclGetErrorString(result) + " (" + ncclGetLastError(comm) + ")");
+  }
+  // The communicator met an error the case wanted: it cannot be closed in peace.
+  void abandon() {
+    must(ncclCommAbort(comm), "ncclCommAbort");
+    comm = nullptr;
+  }
+  int failures() const { return failures_; }
+
+ private:
+  [[noreturn]] void give_up(const std::string& what) {
+    std::fprintf(stderr, "conformance: rank %d: %s\n", rank, what.c_str());
+    std::_Exit(1);
+  }
+
+  std::vector<Window> windows_;
+  std::vector<ncclDevComm> dev_comms_;
+  int failures_ = 0;
+};
+
+// Results that a kernel leaves for its host: one per rank, in device memory.
+template <typename T>
+class Outcome {
+ public:
+  explicit Outcome(Rank& rank) : rank_(rank) {
+    rank.must(cudaMalloc(reinterpret_cast<void**>(&device_), sizeof(T)), "cudaMalloc");
+    rank.must(cudaMemset(device_, 0, sizeof(T)), "cudaMemset");
+  }
+  ~Outcome() { rank_.must(cudaFree(device_), "cudaFree"); }
+  Outcome(const Outcome&) = delete;
+  Outcome& operator=(const Outcome&) = delete;
+  T* device() const { return device_; }
+  T get() {
+    T value;
+    rank_.must(cudaMemcpy(&value, device_, sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return value;
+  }
+
+ private:
+  Rank& rank_;
+  T* device_ = nullptr;
+};
+
+// The environment decides the arm; a case asks what it may see.
+inline std::string profile() {
+  const char* const text = std::getenv("ANYGIN_PROFILE");
+  return text ? text : "inorder";
+}
+inline bool may_reorder() { return profile() == "relaxed"; }
+
+struct Case {
+  const char* name;
+  int ranks;
+  void (*body)(Rank&);
+  std::vector<std::string> settings;   // NAME=value, before the ranks start
+  int killed_rank;                     // as processes: this rank is expected to end by SIGKILL; -1: none
+};
+
+inline std::vector<Case>& cases() {
+  static std::vector<Case> all;
+  return all;
+}
+
+struct Registration {
+  Registration(const char* name, int ranks, void (*body)(Rank&), std::vector<std::string> settings = {}, int killed_rank = -1) {
+    cases().push_back({name, ranks, body, std::move(settings), killed_rank});
+  }
+};
+
+#define CONFORMANCE_CASE(name, ranks)                                             \
+  static void name(::conformance::Rank& rank);                                    \
+  static const ::conformance::Registration registration_##name{#name, ranks, name}; \
+  static void name([[maybe_unused]] ::conformance::Rank& rank)
+#define CONFORMANCE_CASE_WITH(name, ranks, ...)                                                \
+  static void name(::conformance::Rank& rank);                                                 \
+  static const ::conformance::Registration registration_##name{#name, ranks, name, __VA_ARGS__}; \
+  static void name([[maybe_unused]] ::conformance::Rank& rank)
+
+inline int run_one_rank(const Case& test, int rank_number, int device, const ncclUniqueId& id) {
+  Rank rank(rank_number, test.ranks, device, id);
+  test.body(rank);
+  return rank.failures();
+}
+
+inline ncclUniqueId new_id() {
+  ncclUniqueId id;
+  if (ncclGetUniqueId(&id) != ncclSuccess) {
+    std::fprintf(stderr, "conformance: ncclGetUniqueId: %s\n", ncclGetLastError(nullptr));
+    std::_Exit(1);
+  }
+  return id;
+}
+
+inline int run_threads(const Case& test) {
+  const ncclUniqueId id = new_id();
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int r = 0; r < test.ranks; ++r) {
+    threads.emplace_back([&, r] { failures += run_one_rank(test, r, r, id); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return failures;
+}
+
+// Starts this program once a rank. The rendezvous is NCCL's own: NCCL_COMM_ID.
+inline int run_processes(const Case& test, const char* program) {
+  const int port = 20000 + static_cast<int>(getpid() % 40000);
+  setenv("NCCL_COMM_ID", ("127.0.0.1:" + std::to_string(port)).c_str(), 1);
+  setenv("ANYGIN_COMM_TOKEN", "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", 1);
+  setenv("WORLD_SIZE", std::to_string(test.ranks).c_str(), 1);
+  std::vector<pid_t> children;
+  for (int r = 0; r < test.ranks; ++r) {
+    setenv("RANK", std::to_string(r).c_str(), 1);
+    char* arguments[] = {const_cast<char*>(program), const_cast<char*>(test.name), nullptr};
+    pid_t child = -1;
+    if (posix_spawn(&child, program, nullptr, nullptr, arguments, environ) != 0) return 1;
+    children.push_back(child);
+  }
+  int failures = 0;
+  for (int r = 0; r < test.ranks; ++r) {
+    int status = 0;
+    waitpid(children[static_cast<size_t>(r)], &status, 0);
+    const bool as_expected = r == test.killed_rank ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL : WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!as_expected) {
+      std::fprintf(stderr, "conformance: rank %d ended with wait status %#x\n", r, static_cast<unsigned>(status));
+      ++failures;
+    }
+  }
+  return failures;
+}
+
+inline int run_case(const Case& test, bool processes, const char* program) {
+  for (const std::string& setting : test.settings) {
+    const size_t equals = setting.find('=');
+    setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
+  }
+  const char* const rank = std::getenv("RANK");
+  int failures;
+  if (rank != nullptr) {
+    const char* const local_rank = std::getenv("LOCAL_RANK");
+    failures = run_one_rank(test, std::atoi(rank), std::atoi(local_rank ? local_rank : rank), new_id());
+  } else {
+    failures = processes ? run_processes(test, program) : run_threads(test);
+  }
+  return failures;
+}
+
+// conformance_x [--procs] CASE: exit code 0 if every rank saw what the semantics say.
+inline int conformance_main(int argc, char** argv) {
+  bool processes = false;
+  const char* wanted = nullptr;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--procs") == 0) {
+      processes = true;
+    } else {
+      wanted = argv[i];
+    }
+  }
+  for (const Case& test : cases()) {
+    if (wanted == nullptr) {
+      std::printf("%s\n", test.name);
+    } else if (std::strcmp(test.name, wanted) == 0) {
+      const int failures = run_case(test, processes, "/proc/self/exe");
+      if (failures != 0) {
+        const char* const seed = std::getenv("ANYGIN_SEED");
+        std::fprintf(stderr, "conformance: %s FAILED (profile %s, seed %s)\n", test.name, profile().c_str(), seed ? seed : "1");
+      }
+      return failures == 0 ? 0 : 1;
+    }
+  }
+  if (wanted != nullptr) std::fprintf(stderr, "conformance: no case '%s' here; without arguments the cases are listed\n", wanted);
+  return wanted == nullptr ? 0 : 2;
+}
+
+}  // namespace conformance
