@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers: P17-P19, P22, F8.
+#include "conformance.h"
+
+namespace {
+
+using conformance::kBufferBytes;
+using conformance::kWords;
+using conformance::may_reorder;
+using conformance::Outcome;
+using conformance::Rank;
+using conformance::Window;
+
+constexpr int kTurns = 60;
+constexpr int kThreads = 64;
+
+// P17: every rank writes its round into everybody's slot before it enters; whoever left must see all slots at that round.
+// The slots are written through LSA, so one node holds all ranks here. Each rank in turn is late.
+template <typename Enter>
+__device__ void rounds(const ncclDevComm& comm, ncclWindow_t slots, uint64_t index, Enter enter, unsigned* early) {
+  const size_t base = index * static_cast<size_t>(comm.nRanks);
+  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+    if (turn % static_cast<uint64_t>(comm.nRanks) == static_cast<uint64_t>(comm.rank)) __nanosleep(20000);
+    if (threadIdx.x == 0) {
+      for (int peer = 0; peer < comm.nRanks; ++peer) {
+        auto* const slot = static_cast<uint64_t*>(ncclGetLsaPointer(slots, (base + static_cast<size_t>(comm.rank)) * 8, peer));
+        cuda::atomic_ref<uint64_t>(*slot).store(turn, cuda::memory_order_relaxed);
+      }
+    }
+    enter();
+    if (threadIdx.x == 0) {
+      for (int peer = 0; peer < comm.nRanks; ++peer) {
+        auto* const slot = static_cast<uint64_t*>(ncclGetLocalPointer(slots, (base + static_cast<size_t>(peer)) * 8));
+        const uint64_t seen = cuda::atomic_ref<uint64_t>(*slot).load(cuda::memory_order_relaxed);
+        *early += seen != turn && seen != turn + 1;  // the next round may have begun, no later one
+      }
+    }
+    __syncthreads();
+  }
+}
+
+__global__ void gin_rounds(ncclDevComm comm, ncclWindow_t slots, unsigned* early) {
+  const ncclCoopCta block;
+  const ncclGin gin(comm, 0);
+  ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, blockIdx.x);
+  rounds(comm, slots, blockIdx.x, [&] { barrier.sync(block, cuda::memory_order_acq_rel); }, &early[blockIdx.x]);
+}
+
+__global__ void lsa_rounds(ncclDevComm comm, ncclWindow_t slots, unsigned* early) {
+  const ncclCoopCta block;
+  ncclLsaBarrierSession<ncclCoopCta> barrier(block, comm, ncclTeamTagLsa{}, blockIdx.x);
+  rounds(comm, slots, blockIdx.x, [&] { barrier.sync(block, cuda::memory_order_acq_rel); }, &early[blockIdx.x]);
+}
+
+constexpr int kIndices = 4;
+struct Early {
+  unsigned at[kIndices];
+};
+
+template <typename Kernel>
+void run_rounds(Rank& rank, Kernel kernel) {
+  const Window slots = rank.window(4096);
+  ncclDevCommRequirements_t reqs = Rank::requirements();
+  reqs.worldGinBarrierCount = kIndices;
+  reqs.lsaBarrierCount = kIndices;
+  const ncclDevComm comm = rank.dev_comm(reqs);
+  Outcome<Early> early(rank);
+  kernel(comm, slots.handle, early.device()->at);
+  rank.finish();
+  for (int i = 0; i < kIndices; ++i) rank.expect_eq(early.get().at[i], 0u, "ranks seen outside the round, index " + std::to_string(i));
+}
+
+CONFORMANCE_CASE(P17_nobody_leaves_a_barrier_before_all_have_entered, 4) {
+  run_rounds(rank, [&](const ncclDevComm& comm, ncclWindow_t slots, unsigned* early) {
+    gin_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, early);
+  });
+}
+
+CONFORMANCE_CASE(P22_an_lsa_barrier_releases_and_acquires, 4) {
+  run_rounds(rank, [&](const ncclDevComm& comm, ncclWindow_t slots, unsigned* early) {
+    lsa_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, early);
+  });
+}
+
+// P17: a later kernel reuses the index.
+__global__ void one_round(ncclDevComm comm) {
+  ncclGinBarrier(ncclCoopCta{}, ncclGin(comm, 0), ncclTeamTagWorld{}, 1);
+  ncclLsaBarrierSession<ncclCoopCta> lsa(ncclCoopCta{}, comm, ncclTeamTagLsa{}, 1);
+  lsa.sync(ncclCoopCta{}, cuda::memory_order_acq_rel);
+}
+
+CONFORMANCE_CASE(P17_a_later_kernel_reuses_an_index, 3) {
+  const ncclDevComm comm = rank.dev_comm();
+  for (int i = 0; i < 20; ++i) one_round<<<1, kThreads, 0, rank.stream>>>(comm);
+  rank.finish();
+}
+
+// P18, F8: puts toward me before the barrier, with and without the Put fence. P19 likewise for gets.
+__device__ unsigned other_than(const uint64_t* words, uint64_t value) {
+  unsigned others = 0;
+  for (size_t i = 0; i < kWords; ++i) {
+    others += cuda::atomic_ref<uint64_t>(const_cast<uint64_t&>(words[i])).load(cuda::memory_order_relaxed) != value;
+  }
+  return others;
+}
+__device__ uint64_t* local(ncclWindow_t window) { return static_cast<uint64_t*>(ncclGetLocalPointer(window, 0)); }
+
+__global__ void put_barrier(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, ncclGinFenceLevel fence, unsigned* stale) {
+  const ncclCoopCta block;
+  const ncclGin gin(comm, 0);
+  const ncclTeam world = ncclTeamWorld(comm);
+  ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
+  ncclGinBarrierSession<ncclCoopCta> settle(block, gin, ncclTeamTagWorld{}, 1);
+  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+    for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) local(source)[i] = turn;
+    gin.put(world, (comm.rank + 1) % comm.nRanks, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
+    barrier.sync(block, cuda::memory_order_acq_rel, fence);
+    if (threadIdx.x == 0) *stale += other_than(local(d), turn) != 0;
+    gin.flush(block);
+    settle.sync(block, cuda::memory_order_acq_rel, ncclGinFenceLevel::Put);
+  }
+}
+
+unsigned run_put_barrier(Rank& rank, ncclGinFenceLevel fence, bool strong) {
+  const Window d = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
+  ncclDevCommRequirements_t reqs = Rank::requirements();
+  reqs.ginStrongSignalsRequired = strong;
+  const ncclDevComm comm = rank.dev_comm(reqs);
+  Outcome<unsigned> stale(rank);
+  put_barrier<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, fence, stale.device());
+  rank.finish();
+  return stale.get();
+}
+
+CONFORMANCE_CASE(P18_the_put_fence_settles_puts_of_all_members, 3) {
+  rank.expect_eq(run_put_barrier(rank, ncclGinFenceLevel::Put, true), 0u, "turns with an old d after the fence");
+}
+CONFORMANCE_CASE(P18_also_where_strong_signals_are_not_required, 3) {
+  rank.expect_eq(run_put_barrier(rank, ncclGinFenceLevel::Put, false), 0u, "turns with an old d after the fence");
+}
+CONFORMANCE_CASE(P18_also_of_a_put_to_oneself, 1) {
+  rank.expect_eq(run_put_barrier(rank, ncclGinFenceLevel::Put, true), 0u, "turns with an old d after the fence");
+}
+CONFORMANCE_CASE(F8_without_a_fence_a_barrier_settles_no_puts, 3) {
+  const unsigned stale = run_put_barrier(rank, ncclGinFenceLevel::None, true);
+  if (may_reorder() && stale == 0) rank.fail("old d after a barrier without fence: never seen");
+  if (!may_reorder()) rank.expect_eq(stale, 0u, "turns with an old d");
+}
+
+__global__ void get_barrier(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t mine, ncclGinFenceLevel fence, unsigned* unfinished) {
+  const ncclCoopCta block;
+  const ncclGin gin(comm, 0);
+  const ncclTeam world = ncclTeamWorld(comm);
+  ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
+  const int peer = (comm.rank + 1) % comm.nRanks;
+  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+    const uint64_t value = turn * 10;
+    for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) local(remote)[i] = value + static_cast<uint64_t>(comm.rank);
+    barrier.sync(block, cuda::memory_order_acq_rel);
+    gin.get(world, peer, remote, 0, mine, 0, kBufferBytes, block);
+    barrier.sync(block, cuda::memory_order_acq_rel, fence);
+    if (threadIdx.x == 0) *unfinished += other_than(local(mine), value + static_cast<uint64_t>(peer)) != 0;
+    gin.flush(block);
+    barrier.sync(block, cuda::memory_order_acq_rel);
+  }
+}
+
+unsigned run_get_barrier(Rank& rank, ncclGinFenceLevel fence) {
+  const Window remote = rank.window(kBufferBytes), mine = rank.window(kBufferBytes);
+  const ncclDevComm comm = rank.dev_comm();
+  Outcome<unsigned> unfinished(rank);
+  get_barrier<<<1, kThreads, 0, rank.stream>>>(comm, remote.handle, mine.handle, fence, unfinished.device());
+  rank.finish();
+  return unfinished.get();
+}
+
+CONFORMANCE_CASE(P19_the_get_fence_lands_my_gets, 2) {
+  rank.expect_eq(run_get_barrier(rank, ncclGinFenceLevel::Get), 0u, "turns with an unfinished get after the fence");
+}
+CONFORMANCE_CASE(F8_without_a_fence_a_barrier_lands_no_gets, 2) {
+  const unsigned unfinished = run_get_barrier(rank, ncclGinFenceLevel::None);
+  if (may_reorder() && unfinished == 0) rank.fail("a get still under way after a barrier without fence: never seen");
+}
+
+// P21: the timed form says when a member is missing.
+__global__ void timed(ncclDevComm comm, ncclResult_t* result) {
+  const ncclCoopThread thread;
+  ncclGinBarrierSession<ncclCoopThread> barrier(thread, ncclGin(comm, 0), ncclTeamTagWorld{}, 0);
+  *result = barrier.sync(thread, cuda::memory_order_acq_rel, ncclGinFenceLevel::None, 20'000'000);
+}
+
+CONFORMANCE_CASE(P21_a_timed_barrier_returns_when_a_member_is_missing, 2) {
+  const ncclDevComm comm = rank.dev_comm();
+  Outcome<ncclResult_t> result(rank);
+  if (rank.rank == 0) timed<<<1, 1, 0, rank.stream>>>(comm, result.device());
+  rank.finish();
+  rank.expect_eq(result.get(), rank.rank == 0 ? ncclTimeout : ncclSuccess, "result of the timed barrier");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }
