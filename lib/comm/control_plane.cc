@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/comm/control_plane.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "anygin/base/env_real.h"
+#include "anygin/base/order.h"
+#include "anygin/base/world.h"
+#include "anygin/comm/wire_bytes.h"
+
+namespace anygin::comm {
+
+ControlPlane::ControlPlane(const ControlOpening& opening, std::vector<Member> members)
+    : rank_(opening.me.rank),
+      abort_word_(opening.abort_word),
+      listener_(opening.listener),
+      members_(std::move(members)),
+      peers_(members_.size()) {
+  for (Rank rank = 0; rank < size(); ++rank) remote_present_ += is_local(rank) ? 0 : 1;
+}
+
+ControlPlane::~ControlPlane() = default;
+
+Result<std::unique_ptr<ControlPlane>> ControlPlane::join(const ControlOpening& opening) {
+  Result<MeshListener> listener = open_mesh_listener();
+  if (!listener.ok()) return listener.status();
+  Member me = opening.me;
+  me.listener = listener->name;
+  Result<Meeting> meeting = meet(opening.id, me, opening.patience);
+  if (!meeting.ok()) return meeting.status();
+  ANYGIN_TRY(check_agreement(meeting->members));
+  const uint64_t wait = opening.patience.give_up_after_ns;
+  Result<std::vector<Socket>> sockets =
+      connect_mesh(*meeting, me.rank, *listener, opening.id.token, wait == 0 ? kNever : monotonic_ns() + wait);
+  if (!sockets.ok()) return sockets.status();
+  std::unique_ptr<ControlPlane> plane(new ControlPlane(opening, meeting->members));
+  for (Rank peer = 0; peer < plane->size(); ++peer) {
+    if (peer == me.rank) continue;
+    const auto at = static_cast<size_t>(peer);
+    plane->peers_[at].link =
+        std::make_unique<Link>(opening.thread, *plane, peer, std::move((*sockets)[at]));
+  }
+  for (Peer& peer : plane->peers_) {
+    if (peer.link) peer.link->start();
+  }
+  confirm(*meeting);
+  return plane;
+}
+
+bool ControlPlane::is_local(Rank rank) const {
+  return members_[static_cast<size_t>(rank)].process_nonce == members_[static_cast<size_t>(rank_)].process_nonce;
+}
+
+bool ControlPlane::is_gone(Rank rank) const {
+  const std::lock_guard lock(mutex_);
+  return !peers_[static_cast<size_t>(rank)].present();
+}
+
+void ControlPlane::broadcast(const Message& message) {
+  for (Peer& peer : peers_) {
+    if (peer.link) (void)peer.link->send(message);
+  }
+}
+
+void ControlPlane::tell_abort(AbortCause cause, const std::string& text) {
+  Message message;
+  message.type = MessageType::kAbort;
+  message.bytes = ByteWriter().number(cause).text(text).take();
+  broadcast(message);
+}
+
+void ControlPlane::leave() {
+  if (leaving_.exchange(true)) return;
+  Message message;
+  message.type = MessageType::kLeave;
+  broadcast(message);
+}
+
+// --- All-gather ------------------------------------------------------------------------------------------------------
+Result<std::vector<Gift>> ControlPlane::all_gather(const char* kind, const Gift& mine) {
+  const std::lock_guard one_at_a_time(collective_mutex_);
+  Message message;
+  message.kind = kind;
+  message.bytes = mine.bytes;
+  message.fd = mine.fd;
+  {
+    const std::lock_guard lock(mutex_);
+    message.sequence = ++sequence_;
+    int missing = 0;
+    for (const Peer& peer : peers_) missing += peer.link && peer.gathers.empty() && peer.present() ? 1 : 0;
+    missing_.store(missing);
+    gathering_ = true;
+  }
+  broadcast(message);
+  WaitReason reason;
+  reason.rank = rank_;
+  const std::atomic<int>* missing = &missing_;
+  const WaitOutcome outcome = wait_until([missing] { return missing->load() == 0; }, abort_word_, reason);
+  const std::lock_guard lock(mutex_);
+  gathering_ = false;
+  if (outcome == WaitOutcome::kAborted && missing_.load() != 0) {
+    return Status(Code::kRemoteError, kind, "the communicator was aborted");
+  }
+  const Status status = check_locked(kind);
+  std::vector<Gift> gifts = take_locked(mine);
+  if (status.ok()) return gifts;
+  for (const Gift& gift : gifts) {
+    if (gift.fd >= 0) ::close(gift.fd);
+  }
+  return status;
+}
+
+// Every rank sees all kinds, so all come to the same verdict in the same words.
+Status ControlPlane::check_locked(const char* kind) {
+  std::vector<std::string> kinds;
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    const Peer& peer = peers_[i];
+    if (peer.link && peer.gathers.empty()) {
+      return Status(peer.dead ? Code::kRemoteError : Code::kInvalidUsage, kind,
+                    fmt::format("rank {} (process {}) {}", i, members_[i].pid,
+                                peer.dead ? "died" : "has destroyed the communicator"));
+    }
+    ANYGIN_ASSERT(!peer.link || peer.gathers.front().sequence == sequence_);
+    kinds.push_back(peer.link ? peer.gathers.front().kind : kind);
+    if (kinds[i] != kinds[0]) {
+      return Status(Code::kInvalidUsage, kind,
+                    fmt::format("ranks disagree on collective call {} of the communicator: rank 0 is in \"{}\", rank {} "
+                                "in \"{}\"; all ranks must make the same calls in the same order",
+                                sequence_, kinds[0], i, kinds[i]));
+    }
+  }
+  return Status();
+}
+
+std::vector<Gift> ControlPlane::take_locked(const Gift& mine) {
+  std::vector<Gift> gifts;
+  for (Peer& peer : peers_) {
+    if (!peer.link) {
+      gifts.push_back({mine.bytes, mine.fd >= 0 ? ::fcntl(mine.fd, F_DUPFD_CLOEXEC, 0) : -1});
+    } else if (!peer.gathers.empty()) {
+      gifts.push_back({std::move(peer.gathers.front().bytes), peer.gathers.front().fd});
+      peer.gathers.pop_front();
+    }
+  }
+  return gifts;
+}
+
+// --- Control thread --------------------------------------------------------------------------------------------------
+void ControlPlane::on_message(int from, Message message) {
+  const auto index = static_cast<size_t>(from);
+  Peer& peer = peers_[index];
+  if (message.type == MessageType::kAbort) {
+    ByteReader in(message.bytes);
+    const auto cause = in.number<AbortCause>();
+    const std::string text = in.text();
+    return listener_.on_peer_abort(from, cause, text);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (message.type == MessageType::kLeave) {
+      gone_locked(peer, index);
+      peer.left = true;
+    } else {
+      if (gathering_ && peer.gathers.empty()) missing_.fetch_sub(1);
+      peer.gathers.push_back(std::move(message));
+    }
+  }
+  anygin::ring(world().executor.wake_word());
+}
+
+void ControlPlane::on_end(int from) {
+  const auto index = static_cast<size_t>(from);
+  Peer& peer = peers_[index];
+  bool died = false;
+  {
+    const std::lock_guard lock(mutex_);
+    died = !peer.left;
+    gone_locked(peer, index);
+    peer.dead = died;
+  }
+  if (died && !leaving_.load()) {
+    listener_.on_peer_death(from, fmt::format("rank {} (process {}) died: its control connection closed", from,
+                                              members_[index].pid));
+  }
+  anygin::ring(world().executor.wake_word());
+}
+
+void ControlPlane::gone_locked(Peer& peer, size_t index) {
+  if (!peer.present()) return;
+  if (gathering_ && peer.gathers.empty()) missing_.fetch_sub(1);
+  if (!is_local(static_cast<Rank>(index))) remote_present_.fetch_sub(1);
+}
+
+}  // namespace anygin::comm
