@@ -160,7 +160,9 @@ Result<PeerCredentials> credentials_of(const Socket& socket) {
   return PeerCredentials{static_cast<uint32_t>(credentials.pid), credentials.uid};
 }
 
-uint32_t own_user_id() { return ::geteuid(); }
+uint32_t own_user_id() {
+  return ::geteuid();
+}
 
 Readable wait_readable(const Socket& socket, const Socket* watched, uint64_t deadline_ns) {
   while (true) {
@@ -266,7 +268,9 @@ void Poller::want_writable(int fd, uint64_t cookie, bool wanted) {
   ::epoll_ctl(epoll_.fd(), EPOLL_CTL_MOD, fd, &event);
 }
 
-void Poller::remove(int fd) { ::epoll_ctl(epoll_.fd(), EPOLL_CTL_DEL, fd, nullptr); }
+void Poller::remove(int fd) {
+  ::epoll_ctl(epoll_.fd(), EPOLL_CTL_DEL, fd, nullptr);
+}
 
 void Poller::wake() {
   const uint64_t one = 1;
@@ -285,8 +289,8 @@ void Poller::wait(uint64_t timeout_ns, std::vector<Event>& out) {
       continue;
     }
     const uint32_t bits = events[i].events;
-    out.push_back({events[i].data.u64, (bits & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0,
-                   (bits & EPOLLOUT) != 0});
+    out.push_back(
+        {events[i].data.u64, (bits & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0, (bits & EPOLLOUT) != 0});
   }
 }
 

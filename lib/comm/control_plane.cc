@@ -39,8 +39,7 @@ Result<std::unique_ptr<ControlPlane>> ControlPlane::join(const ControlOpening& o
   for (Rank peer = 0; peer < plane->size(); ++peer) {
     if (peer == me.rank) continue;
     const auto at = static_cast<size_t>(peer);
-    plane->peers_[at].link =
-        std::make_unique<Link>(opening.thread, *plane, peer, std::move((*sockets)[at]));
+    plane->peers_[at].link = std::make_unique<Link>(opening.thread, *plane, peer, std::move((*sockets)[at]));
   }
   for (Peer& peer : plane->peers_) {
     if (peer.link) peer.link->start();
@@ -125,10 +124,11 @@ Status ControlPlane::check_locked(const char* kind) {
     ANYGIN_ASSERT(!peer.link || peer.gathers.front().sequence == sequence_);
     kinds.push_back(peer.link ? peer.gathers.front().kind : kind);
     if (kinds[i] != kinds[0]) {
-      return Status(Code::kInvalidUsage, kind,
-                    fmt::format("ranks disagree on collective call {} of the communicator: rank 0 is in \"{}\", rank {} "
-                                "in \"{}\"; all ranks must make the same calls in the same order",
-                                sequence_, kinds[0], i, kinds[i]));
+      return Status(
+          Code::kInvalidUsage, kind,
+          fmt::format("ranks disagree on collective call {} of the communicator: rank 0 is in \"{}\", rank {} "
+                      "in \"{}\"; all ranks must make the same calls in the same order",
+                      sequence_, kinds[0], i, kinds[i]));
     }
   }
   return Status();
@@ -181,8 +181,8 @@ void ControlPlane::on_end(int from) {
     peer.dead = died;
   }
   if (died && !leaving_.load()) {
-    listener_.on_peer_death(from, fmt::format("rank {} (process {}) died: its control connection closed", from,
-                                              members_[index].pid));
+    listener_.on_peer_death(
+        from, fmt::format("rank {} (process {}) died: its control connection closed", from, members_[index].pid));
   }
   anygin::ring(world().executor.wake_word());
 }

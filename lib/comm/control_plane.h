@@ -36,7 +36,7 @@ struct ControlOpening {
   const uint32_t* abort_word = nullptr;  // set: every wait of the control plane ends
 };
 
-class ControlPlane final : public Bootstrap, private Link::Receiver {
+class ControlPlane final : public Bootstrap, public Link::Receiver {
  public:
   // Collective. Blocks until all ranks are connected to each other.
   static Result<std::unique_ptr<ControlPlane>> join(const ControlOpening& opening);

@@ -3,8 +3,8 @@
 // monitor. Everything it calls is short and never blocks.
 #pragma once
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -51,7 +51,7 @@ class ControlThread {
   void dispatch(const Poller::Event& event);
 
   Poller poller_;
-  std::mutex mutex_;                    // entries_, posted_, beat_
+  std::mutex mutex_;                     // entries_, posted_, beat_
   std::recursive_mutex dispatch_mutex_;  // held while a client is called
   std::map<ClientId, Entry> entries_;
   std::vector<std::function<void()>> posted_;

@@ -17,9 +17,9 @@ enum class MessageType : uint16_t { kGather = 1, kAbort = 2, kLeave = 3 };
 struct Message {
   MessageType type = MessageType::kGather;
   uint64_t sequence = 0;
-  std::string kind;   // kGather: what the collective call is
+  std::string kind;  // kGather: what the collective call is
   std::string bytes;
-  int fd = -1;        // sent: stays the sender's; received: the receiver's to close
+  int fd = -1;  // sent: stays the sender's; received: the receiver's to close
 };
 
 // The wire form of a message, without its descriptor.

@@ -37,7 +37,9 @@ Member get(ByteReader& in) {
 
 }  // namespace
 
-std::string pack(const Member& member) { return pack(std::vector<Member>{member}); }
+std::string pack(const Member& member) {
+  return pack(std::vector<Member>{member});
+}
 
 std::string pack(const std::vector<Member>& members) {
   ByteWriter out;
@@ -61,10 +63,10 @@ Status check_agreement(const std::vector<Member>& members) {
     const size_t count = std::min(first.agreed.size(), other.agreed.size());
     for (size_t i = 0; i < count; ++i) {
       if (first.agreed[i] == other.agreed[i]) continue;
-      return Status(Code::kInvalidUsage, "communicator",
-                    fmt::format("{} must be the same on all ranks: rank {} has \"{}\", rank {} has \"{}\"",
-                                first.agreed[i].first, first.rank, first.agreed[i].second, other.rank,
-                                other.agreed[i].second));
+      return Status(
+          Code::kInvalidUsage, "communicator",
+          fmt::format("{} must be the same on all ranks: rank {} has \"{}\", rank {} has \"{}\"", first.agreed[i].first,
+                      first.rank, first.agreed[i].second, other.rank, other.agreed[i].second));
     }
     if (first.agreed.size() != other.agreed.size()) {
       return Status(Code::kInvalidUsage, "communicator",

@@ -13,7 +13,9 @@ namespace {
 
 constexpr uint64_t kHandshakeNs = 10'000'000'000;
 
-std::string place_of(Rank accepts, Rank connects) { return fmt::format("mesh {} {}", accepts, connects); }
+std::string place_of(Rank accepts, Rank connects) {
+  return fmt::format("mesh {} {}", accepts, connects);
+}
 
 Status failed(Rank peer, const Member& member, std::string_view why) {
   return Status(Code::kRemoteError, "control plane",

@@ -22,11 +22,15 @@ constexpr uint64_t kHandshake = kSecondNs;         // a guest that does not answ
 constexpr std::string_view kPlace = "rendezvous";  // of the proofs
 constexpr char kTable = 'T', kFailure = 'F', kConfirmed = 'C';
 
-uint64_t deadline_after(uint64_t ns) { return ns == 0 ? kNever : monotonic_ns() + ns; }
+uint64_t deadline_after(uint64_t ns) {
+  return ns == 0 ? kNever : monotonic_ns() + ns;
+}
 
 }  // namespace
 
-Patience join_patience(uint64_t hang_timeout_ns) { return {hang_timeout_ns, 12 * hang_timeout_ns}; }
+Patience join_patience(uint64_t hang_timeout_ns) {
+  return {hang_timeout_ns, 12 * hang_timeout_ns};
+}
 
 // --- Root ------------------------------------------------------------------------------------------------------------
 struct Root::Guest {
@@ -92,8 +96,8 @@ bool Root::watch_guests(std::vector<Guest>& guests) {
     guest.confirmed = true;
     if (got.ok() && word == kConfirmed) continue;
     if (failure_.empty()) {
-      fail(guests, fmt::format("rank {} (process {}) died or gave up while joining", guest.member.rank,
-                               guest.member.pid));
+      fail(guests,
+           fmt::format("rank {} (process {}) died or gave up while joining", guest.member.rank, guest.member.pid));
     }
   }
   const bool all_done = std::all_of(guests.begin(), guests.end(), [](const Guest& g) { return g.confirmed; });

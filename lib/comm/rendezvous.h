@@ -46,7 +46,7 @@ class Root {
   const uint16_t port_;
   const Token token_;
   const Patience patience_;
-  std::string failure_;  // once set, every guest gets it
+  std::string failure_;   // once set, every guest gets it
   unsigned refused_ = 0;  // connections that did not know the token
   std::atomic<bool> stop_{false};
   std::atomic<bool> ended_{false};

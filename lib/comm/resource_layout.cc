@@ -6,7 +6,9 @@
 namespace anygin::comm {
 namespace {
 
-uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 }  // namespace
 
@@ -17,8 +19,7 @@ ResourceLayout plan_resources(const std::vector<ResourceNode>& nodes, uint32_t u
   layout.counters = user_counters;
   for (const ResourceNode& node : nodes) {
     layout.bytes = round_up(layout.bytes, std::lcm(kHandleUnit, node.align > 0 ? node.align : 1));
-    layout.places.push_back(
-        {static_cast<uint32_t>(layout.bytes / kHandleUnit), layout.signals, layout.counters});
+    layout.places.push_back({static_cast<uint32_t>(layout.bytes / kHandleUnit), layout.signals, layout.counters});
     layout.bytes += node.bytes;
     layout.signals += node.signals;
     layout.counters += node.counters;

@@ -79,8 +79,7 @@ Result<UniqueId> decode_unique_id(const char (&bytes)[kUniqueIdBytes]) {
   }
   if (layout.checksum != checksum_of(layout)) return bad("the bytes were changed on their way (checksum)");
   UniqueId id;
-  id.host =
-      fmt::format("{}.{}.{}.{}", layout.address[0], layout.address[1], layout.address[2], layout.address[3]);
+  id.host = fmt::format("{}.{}.{}.{}", layout.address[0], layout.address[1], layout.address[2], layout.address[3]);
   id.port = layout.port;
   id.root_is_rank0 = (layout.flags & 1) != 0;
   std::memcpy(id.token.data(), layout.token, kTokenBytes);
@@ -89,8 +88,9 @@ Result<UniqueId> decode_unique_id(const char (&bytes)[kUniqueIdBytes]) {
 
 Status parse_host_port(std::string_view text, UniqueId& id) {
   const auto bad = [&] {
-    return Status(Code::kInvalidUsage, "NCCL_COMM_ID",
-                  fmt::format("\"{}\" is not host:port with an IPv4 address (or localhost) and a port of 1 to 65535", text));
+    return Status(
+        Code::kInvalidUsage, "NCCL_COMM_ID",
+        fmt::format("\"{}\" is not host:port with an IPv4 address (or localhost) and a port of 1 to 65535", text));
   };
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return bad();
