@@ -8,15 +8,9 @@
 
 #include "anygin/simt/device_runtime.h"
 #include "anygin_cuda/cuda_mode.h"
+#include "anygin_cuda/number_bits.h"
 
 namespace anygin::simt {
-
-template <typename T>
-struct Plain {
-  using Type = T;
-};
-template <typename T>
-using Same = typename Plain<T>::Type;
 
 template <typename T, typename... Types>
 inline constexpr bool kIsOneOf = (std::is_same_v<T, Types> || ...);
@@ -27,14 +21,6 @@ inline constexpr bool kIsAtomicInteger = kIsOneOf<T, int, unsigned, long long, u
 // The unsigned integer with the size of T.
 template <typename T>
 using WordOf = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
-
-template <typename To, typename From>
-To bits_as(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  __builtin_memcpy(&to, &from, sizeof(to));
-  return to;
-}
 
 // old = *address; *address = update(old), atomically. For everything the processor has no instruction for.
 template <typename T, typename Update>

@@ -4,22 +4,11 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "anygin_cuda/cuda_math.h"
+#include "anygin_cuda/number_bits.h"
 
 namespace anygin::simt {
-
-// `whole` is an integral floating-point number, or not finite.
-template <typename To, typename From>
-To saturated(From whole, To if_nan) {
-  if (std::isnan(whole)) return if_nan;
-  // 2^(bits): the first value that does not fit; exact in both source types.
-  const From limit = std::ldexp(From{1}, std::numeric_limits<To>::digits);
-  if (whole >= limit) return std::numeric_limits<To>::max();
-  if (whole <= (std::is_signed_v<To> ? -limit : From{0})) return std::numeric_limits<To>::min();
-  return static_cast<To>(whole);
-}
 
 // The nearest From values on both sides of an integer, by direction.
 template <typename To, typename From>
