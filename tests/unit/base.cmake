@@ -1,0 +1,2 @@
+anygin_test(unit_base SOURCES
+  world_fixture_test.cc)
