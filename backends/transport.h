@@ -40,6 +40,7 @@ class Transport {
   virtual uint64_t region_bytes(uint32_t region, Rank peer) const = 0;
   // Collective. Contexts [first, first+count) from now on; queues of `depth` operations per peer.
   virtual Result<uint32_t> open_contexts(uint32_t count, uint32_t depth, int traffic_class) = 0;
+  // Local. Drains nothing: their completions are not reported any more. Nobody polls or posts meanwhile.
   virtual void close_contexts(uint32_t first, uint32_t count) = 0;
 
   // Room for one more operation to (context, peer)? Engine only.
@@ -48,6 +49,8 @@ class Transport {
   virtual void post(const Op& op) = 0;
   // Fills `out` with completions, returns how many. Engine only.
   virtual size_t poll(std::span<OpCompletion> out) = 0;
+  // Could poll() return something? Any thread, cheap, no false negatives.
+  virtual bool has_completions() const { return busy(); }
   // Anything posted and not completed, or completed and not polled? Any thread, cheap.
   virtual bool busy() const = 0;
   // Fails what is in flight to `peer` and all that is posted later (P31, P32). Any thread.

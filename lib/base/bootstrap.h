@@ -48,4 +48,19 @@ Result<std::vector<T>> all_gather_value(Bootstrap& bootstrap, const char* kind, 
   return values;
 }
 
+// Collective. Every rank brings how it fared; all succeed, or all get the failure of the lowest rank that failed.
+inline Status agree(Bootstrap& bootstrap, const char* kind, const Status& mine) {
+  const std::string code(1, static_cast<char>(mine.code()));
+  Result<std::vector<Gift>> gifts = bootstrap.all_gather(kind, Gift{code + (mine.ok() ? "" : mine.message()), -1});
+  if (!gifts.ok()) return gifts.status();
+  for (size_t rank = 0; rank < gifts->size(); ++rank) {
+    const std::string& bytes = (*gifts)[rank].bytes;
+    if (bytes.empty()) return Status(Code::kInternalError, kind, "rank " + std::to_string(rank) + " sent nothing");
+    if (bytes[0] == 0) continue;
+    if (static_cast<Rank>(rank) == bootstrap.rank()) return mine;
+    return Status(static_cast<Code>(bytes[0]), kind, "rank " + std::to_string(rank) + ": " + bytes.substr(1));
+  }
+  return Status();
+}
+
 }  // namespace anygin

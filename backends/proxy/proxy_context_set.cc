@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/proxy/proxy_context_set.h"
+
+#include <utility>
+
+#include "anygin/base/world.h"
+
+namespace anygin::proxy {
+namespace {
+
+// Appends `count` objects of type T to a layout, on cache lines of their own.
+template <typename T>
+uint64_t append(uint64_t* end, uint64_t count) {
+  const uint64_t at = *end;
+  *end = (at + count * sizeof(T) + kCacheLine - 1) / kCacheLine * kCacheLine;
+  return at;
+}
+
+uint64_t dirty_words(const ContextShape& shape) {
+  // A cache line of them a context, so that contexts do not share lines.
+  const uint64_t line = kCacheLine / sizeof(uint64_t);
+  return ((shape.peers + 63) / 64 + line - 1) / line * line;
+}
+
+}  // namespace
+
+ContextMemory::Layout::Layout(const ContextShape& shape) {
+  const uint64_t contexts = shape.contexts;
+  views = append<ContextView>(&bytes, contexts);
+  peers = append<PeerWords>(&bytes, contexts * shape.peers);
+  dirty = append<uint64_t>(&bytes, contexts * dirty_words(shape));
+  counters = append<uint64_t>(&bytes, contexts * shape.counters);
+  counter_bases = append<uint64_t>(&bytes, contexts * shape.counters);
+  signal_bases = append<uint64_t>(&bytes, contexts * shape.signals);
+  rings = append<Gfd>(&bytes, contexts * shape.peers << shape.depth_log2);
+}
+
+Result<std::unique_ptr<ContextMemory>> ContextMemory::create(const ContextShape& shape) {
+  ANYGIN_ASSERT(shape.contexts > 0 && shape.peers > 0 && shape.depth_log2 <= kDepthLog2Max);
+  const Layout layout(shape);
+  Result<SharedMapping> mapping = SharedMapping::create("anygin-proxy", layout.bytes);
+  if (!mapping.ok()) return mapping.status();
+  return std::unique_ptr<ContextMemory>(new ContextMemory(shape, layout, std::move(*mapping)));
+}
+
+ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, SharedMapping mapping)
+    : shape_(shape), layout_(layout), mapping_(std::move(mapping)) {
+  heap_ = world().memory.add(mapping_.base(), mapping_.bytes());
+  views_ = array_of<ContextView>(layout_.views, 0, 0);
+  for (uint32_t i = 0; i < shape_.contexts; ++i) {
+    ContextView& view = views_[i];
+    view.rank_count = shape_.peers;
+    view.depth_log2 = shape_.depth_log2;
+    view.signal_count = shape_.signals;
+    view.counter_count = shape_.counters;
+    view.rings = array_of<Gfd>(layout_.rings, i, uint64_t{shape_.peers} << shape_.depth_log2);
+    view.dirty_peers = array_of<uint64_t>(layout_.dirty, i, dirty_words(shape_));
+    view.peers = array_of<PeerWords>(layout_.peers, i, shape_.peers);
+    view.counters = counters(i);
+    view.counter_bases = array_of<uint64_t>(layout_.counter_bases, i, shape_.counters);
+    view.signal_bases = array_of<uint64_t>(layout_.signal_bases, i, shape_.signals);
+    for (uint32_t peer = 0; peer < shape_.peers; ++peer) {
+      view.peers[peer].produced = kFirstIndex;
+      view.peers[peer].consumed = kFirstIndex;
+    }
+  }
+}
+
+ContextMemory::~ContextMemory() {
+  world().memory.remove(heap_);
+}
+
+uint64_t* ContextMemory::counters(uint32_t context) const {
+  return array_of<uint64_t>(layout_.counters, context, shape_.counters);
+}
+
+}  // namespace anygin::proxy

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of one device communicator's contexts: views, rings, words, counters, bases. The owner; kernels have
+// ContextViews of it. Sparse: a ring costs nothing until it is used.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "anygin/base/memory_map.h"
+#include "anygin/proxy/proxy_engine.h"
+
+namespace anygin::proxy {
+
+struct ContextShape {
+  uint32_t contexts = 0;
+  uint32_t peers = 0;  // ranks of the communicator, oneself included
+  uint32_t signals = 0;
+  uint32_t counters = 0;
+  uint32_t depth_log2 = 0;
+};
+
+class ContextMemory {
+ public:
+  // Fails with kSystemError when the mapping does. Indices start at kFirstIndex, all else is zero.
+  static Result<std::unique_ptr<ContextMemory>> create(const ContextShape& shape);
+  ~ContextMemory();
+  ContextMemory(const ContextMemory&) = delete;
+  ContextMemory& operator=(const ContextMemory&) = delete;
+
+  // The array of views that kernels get.
+  ContextView* views() const { return views_; }
+  const ContextShape& shape() const { return shape_; }
+  uint64_t* counters(uint32_t context) const;
+  size_t bytes() const { return mapping_.bytes(); }
+
+ private:
+  // Offsets of the arrays within the mapping.
+  struct Layout {
+    explicit Layout(const ContextShape& shape);
+    uint64_t views = 0, peers = 0, dirty = 0, counters = 0, counter_bases = 0, signal_bases = 0, rings = 0, bytes = 0;
+  };
+
+  ContextMemory(const ContextShape& shape, const Layout& layout, SharedMapping mapping);
+  template <typename T>
+  T* array_of(uint64_t offset, uint64_t context, uint64_t each) const {
+    return reinterpret_cast<T*>(mapping_.base() + offset) + context * each;
+  }
+
+  const ContextShape shape_;
+  const Layout layout_;
+  SharedMapping mapping_;
+  HeapId heap_;
+  ContextView* views_ = nullptr;
+};
+
+}  // namespace anygin::proxy
