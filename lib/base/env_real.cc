@@ -69,6 +69,21 @@ uint64_t process_start_time() {
   return process_start_time(process_id());
 }
 
+uint32_t thread_id() {
+  return static_cast<uint32_t>(syscall(SYS_gettid));
+}
+
+// /proc/<pid>/task/<tid>/syscall: the number, then six arguments; "running" while the thread runs.
+bool waits_for_another_thread(uint32_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/syscall");
+  long number = -1;
+  std::string word, operation, value, limit;
+  if (!(file >> number >> word >> operation >> value >> limit) || number != SYS_futex) return false;
+  const unsigned long long command = std::strtoull(operation.c_str(), nullptr, 16) & FUTEX_CMD_MASK;
+  const bool sleeps = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+  return sleeps && std::strtoull(limit.c_str(), nullptr, 16) == 0;
+}
+
 int cpu_count() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -27,6 +27,11 @@ uint64_t process_start_time();
 // Of any process; 0 if there is none.
 uint64_t process_start_time(uint32_t pid);
 int cpu_count();  // that this process may run on
+// Of the calling thread, as the kernel and debuggers number it. For reports.
+uint32_t thread_id();
+// Does that thread of this process sleep in a futex without time limit, as in joining a thread or on a mutex? Then only
+// another thread can make it go on. False if the kernel does not tell.
+bool waits_for_another_thread(uint32_t thread);
 uint64_t physical_memory_bytes();
 
 // The process's environment in environ's form, valid until somebody changes it.

@@ -26,6 +26,7 @@ struct ControlPage {
   alignas(kCacheLine) WakeWord wake;
   // This process writes, peers read: the inputs of the hang verdict (design 6.11).
   alignas(kCacheLine) std::atomic<uint64_t> progress{0};
+  std::atomic<uint64_t> beats{0};     // grows while the process runs: one that is stopped is not hopeless
   std::atomic<uint32_t> hopeless{0};  // all lanes parked, engines idle, nothing in flight, no host thread outside
 };
 

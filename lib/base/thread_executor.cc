@@ -5,6 +5,7 @@
 
 #include "anygin/base/assert.h"
 #include "anygin/base/env_real.h"
+#include "anygin/base/host_threads.h"
 #include "anygin/base/order.h"
 
 namespace anygin {
@@ -165,6 +166,7 @@ uint64_t sleep_ns(Time now, Time then, uint64_t limit_ns) {
 }  // namespace
 
 WaitOutcome ThreadExecutor::block(Waiter& waiter) {
+  const BlockingCall blocking;
   Time last_progress = clock_.now();
   while (true) {
     const Seen seen = look_at_word();
