@@ -5,25 +5,25 @@
 
 namespace anygin {
 
-StepResult step(Engine& engine, Time now, size_t budget) {
+StepResult step(Engine& engine, Time now, size_t budget, size_t* place) {
   StepResult result;
   ActionList actions;
-  // What was offered is void once something ran, so the list is made anew each time. The place in the list moves on,
-  // so that an action that is always ready does not keep the later ones from running.
-  size_t place = 0;
-  Action last;
+  size_t at = place ? *place : 0;
+  size_t offered_before = 0;
   while (result.ran < budget) {
+    // What was offered is void once something ran, so the list is made anew each time.
     actions.clear();
     engine.ready(actions);
     if (actions.empty()) break;
-    place %= actions.size();
-    if (result.ran > 0 && actions[place].kind == last.kind && actions[place].name == last.name) {
-      place = (place + 1) % actions.size();
-    }
-    last = actions[place];
-    result.next_wake = std::min(result.next_wake, engine.run(actions[place], now));
+    // On to the next place, so that an action that stays ready, or a queue that never empties, does not keep the later
+    // ones from running. If the list got shorter, the next one has moved into the place of the one that ran.
+    if (result.ran > 0 && actions.size() >= offered_before) ++at;
+    at %= actions.size();
+    offered_before = actions.size();
+    result.next_wake = std::min(result.next_wake, engine.run(actions[at], now));
     ++result.ran;
   }
+  if (place) *place = result.ran > 0 ? at + 1 : at;
   return result;
 }
 

@@ -72,7 +72,8 @@ struct StepResult {
   Time next_wake = kNever;  // earliest wake-up any of them named
 };
 
-// Runs ready actions in canonical order until none is left or `budget` ran. Owner token held.
-StepResult step(Engine& engine, Time now, size_t budget);
+// Runs ready actions in canonical order, round and round, until none is left or `budget` ran. `place` (may be null) is
+// where in the order it begins; it is moved on, so that the next step begins where this one stopped. Owner token held.
+StepResult step(Engine& engine, Time now, size_t budget, size_t* place = nullptr);
 
 }  // namespace anygin

@@ -31,7 +31,7 @@ void store_bytes(char* to, const char* from, uint64_t bytes) {
 }
 
 void store_words(char* to, const char* from, uint64_t bytes) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(ANYGIN_SANITIZE_THREAD)
   constexpr uint64_t kFewWords = 128;
   for (; bytes > kFewWords; bytes -= std::min(bytes, kPiece)) {
     const uint64_t piece = std::min(bytes, kPiece);

@@ -24,6 +24,7 @@ struct ThreadExecutor::Slot {
   const EngineId id;
   alignas(kCacheLine) std::atomic<bool> owned{false};
   std::atomic<Time> wake{kNever};  // written by the owner
+  size_t place = 0;                // in the engine's list of actions; the owner's
 };
 
 struct ThreadExecutor::Table {
@@ -117,7 +118,7 @@ bool ThreadExecutor::step_slot(Slot& slot, Time now) {
   if (!slot.try_own()) return false;
   const Time due = slot.wake.load(std::memory_order_relaxed);
   if (due <= now) slot.wake.store(kNever, std::memory_order_relaxed);
-  const StepResult result = step(slot.engine, now, kActionsPerStep);
+  const StepResult result = step(slot.engine, now, kActionsPerStep, &slot.place);
   if (result.next_wake < slot.wake.load(std::memory_order_relaxed)) {
     slot.wake.store(result.next_wake, std::memory_order_relaxed);
   }
