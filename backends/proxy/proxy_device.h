@@ -91,10 +91,13 @@ ANYGIN_DEVICE inline void post_gfd(const ContextView& view, int peer, RingIndex 
   uint64_t* slot = view.rings[(static_cast<uint64_t>(static_cast<uint32_t>(peer)) << view.depth_log2) +
                               slot_of(index, static_cast<int>(view.depth_log2))]
                        .words;
+#if defined(ANYGIN_MUTANTS)
   if (MUTANT(proxy_publish_before_payload)) {
     publish(&slot[0], words[0]);
     ring_peer(view, peer);
+    anygin_yield();
   }
+#endif
   for (int i = 1; i < kGfdWords; ++i) slot[i] = words[i];
   publish(&slot[0], words[0]);
   if (!MUTANT(proxy_lost_doorbell)) ring_peer(view, peer);
