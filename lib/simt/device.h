@@ -71,8 +71,10 @@ struct BlockedLane {
 };
 // Every lane parked now, in (device, grid, block, thread) order; at most `limit`.
 std::vector<BlockedLane> blocked_lanes(size_t limit);
-// Lanes that could run (not parked on a predicate). For the hang verdict.
+// For the hang verdict. Runnable: lanes of resident blocks that have not started. Parked: lanes that wait for something,
+// or only poll in a loop. lane_progress() changes whenever a lane got further than its next poll.
 uint64_t runnable_lanes();
 uint64_t parked_lanes();
+uint64_t lane_progress();
 
 }  // namespace anygin::simt

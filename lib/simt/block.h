@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A resident block: its lanes, and what they wait for. One worker owns it; nothing here is atomic.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "anygin/base/wait.h"
+#include "anygin/simt/device_runtime.h"
+#include "anygin/simt/fiber.h"
+#include "anygin/simt/named_barrier.h"
+#include "anygin/simt/shared_memory.h"
+#include "anygin/simt/warp_ops.h"
+
+namespace anygin::simt {
+
+class Grid;
+struct GridCursor;
+
+inline constexpr uint32_t kLanesMax = 1024;
+inline constexpr uint32_t kWarpSize = 32;
+
+// A wait that the scheduler tests; lives on the waiting lane's stack.
+struct ParkRecord {
+  Waiter* waiter = nullptr;
+  WaitOutcome outcome = WaitOutcome::kSatisfied;
+};
+
+struct ParkedLane {
+  ParkRecord* record;
+  uint16_t lane;
+};
+
+// Lanes that asked for the active mask: answered together once nothing else of the block can run.
+struct ConvergingLane {
+  const void* site;
+  volatile uint32_t* mask;
+  uint16_t lane;
+};
+
+// Text that a lane printed without ending its line.
+struct PartialLine {
+  uint16_t lane;
+  std::string text;
+};
+
+// __syncthreads_count/and/or: what has come in so far, and what lanes that were released will read.
+struct BarrierReduction {
+  BlockReduce kind = BlockReduce::kNone;
+  int count = 0;
+  int all = 1;
+  int any = 0;
+};
+
+struct alignas(128) Block {
+  explicit Block(uint32_t lane_capacity);
+
+  // Prepares a pooled block for its next life.
+  void begin(Grid& of_grid, GridCursor& of_cursor, uint64_t linear_block);
+
+  uint32_t ready_count() const { return ready_tail - ready_head; }
+  bool has_unstarted() const { return started < lanes; }
+  bool runnable() const { return has_unstarted() || ready_tail != ready_head; }
+  bool finished() const { return live == 0; }
+  void push_ready(uint32_t lane) { ready[ready_tail++ & ready_mask] = static_cast<uint16_t>(lane); }
+  uint32_t pop_ready() { return ready[ready_head++ & ready_mask]; }
+  void push_ready(const uint16_t* first, uint32_t count);
+  void note_release() {
+    ++releases;
+    polls = 0;
+  }
+  bool has_exited(uint32_t lane) const { return exited[lane / kWarpSize] >> (lane % kWarpSize) & 1; }
+
+  // Written at every switch.
+  FiberContext* contexts;  // by lane
+  uint16_t* ready;         // ring of lanes that can run, first in first out
+  uint16_t* at_barrier;    // lanes at the block barrier, in order of arrival
+  uint32_t ready_mask;
+  uint32_t ready_head = 0, ready_tail = 0;
+  uint32_t lanes = 0;
+  uint32_t started = 0;    // lanes below have started
+  uint32_t live = 0;       // lanes that have not exited, started or not
+  uint32_t current = 0;    // the lane that runs
+  uint32_t arrived = 0;    // at the block barrier
+  uint32_t gathering = 0;  // lanes in warp operations and named barriers: an exit may release them
+  uint32_t polls = 0;      // yields since the last release or visit
+  bool flat = true;        // the block has one dimension
+  bool reducing = false;   // the lanes at the block barrier came with a reduction
+  uint64_t releases = 0;   // barriers and warp operations completed
+
+  // Fixed while resident.
+  Grid* grid = nullptr;
+  GridCursor* cursor = nullptr;
+  uint64_t linear = 0;
+  Index3 index{};
+
+  uint32_t exited[kLanesMax / kWarpSize];
+  uint64_t barriers = 0;  // completed block barriers; the parity selects the reduction
+  BarrierReduction reductions[2];
+  WarpState* warps;                // by warp
+  std::vector<ParkedLane> parked;  // in order of arrival
+  std::vector<ConvergingLane> converging;
+  std::vector<PartialLine> lines;
+  NamedBarriers named;
+  SharedMemory shared;
+  const uint16_t* start_order = nullptr;  // lane to start as the nth; null: the nth
+  std::vector<uint16_t> start_order_storage;
+
+  const uint32_t capacity;
+
+ private:
+  std::vector<uint16_t> lane_lists_;
+  std::vector<FiberContext> context_storage_;
+  std::vector<WarpState> warp_storage_;
+};
+
+// Blocks that finished wait here for their next life, by size.
+class BlockPool {
+ public:
+  Block* take(uint32_t lanes);
+  void give_back(Block* block);
+
+ private:
+  static constexpr int kClasses = 6;  // 32, 64 ... 1024 lanes
+  std::vector<std::unique_ptr<Block>> owned_;
+  std::vector<Block*> free_[kClasses];
+};
+
+}  // namespace anygin::simt

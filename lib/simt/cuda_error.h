@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cudaError_t values that the engine returns (contract: CUDA 13). The face gives them their CUDA names.
+#pragma once
+
+namespace anygin::simt {
+
+enum CudaError : int {
+  kCudaSuccess = 0,
+  kCudaInvalidValue = 1,
+  kCudaInvalidConfiguration = 9,
+  kCudaInvalidDevice = 101,
+  kCudaInvalidResourceHandle = 400,
+  kCudaNotReady = 600,
+  kCudaLaunchOutOfResources = 701,
+  kCudaLaunchFailure = 719,
+  kCudaCooperativeLaunchTooLarge = 720,
+  kCudaNotSupported = 801,
+};
+
+}  // namespace anygin::simt

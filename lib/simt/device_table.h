@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices of this process and their streams: one of the three process-wide objects (design 6.1).
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "anygin/simt/device.h"
+#include "anygin/simt/stream.h"
+
+namespace anygin::simt {
+
+// Thread-safe. Never destroyed.
+class DeviceTable {
+ public:
+  explicit DeviceTable(int devices);
+
+  int count() const { return static_cast<int>(devices_.size()); }
+  DeviceLoad& load(int device) { return devices_[static_cast<size_t>(device)].load; }
+
+  // Puts `operation` on the stream, behind what CUDA's legacy default stream makes it wait for.
+  void enqueue(Stream& stream, StreamOperation operation);
+  std::shared_ptr<Stream> create(int device, Stream::Kind kind);
+  // False if it is not live.
+  bool destroy(Stream* stream);
+  Stream* resolve(void* handle, int device);
+  std::vector<std::shared_ptr<Stream>> streams_of(int device);
+
+ private:
+  struct Device {
+    DeviceLoad load;
+    std::shared_ptr<Stream> legacy;
+    std::vector<std::shared_ptr<Stream>> streams;  // created ones, in order
+  };
+
+  void wait_for(Stream& stream, const std::shared_ptr<Stream>& other);
+
+  std::mutex mutex_;
+  std::deque<Device> devices_;
+  uint64_t last_stream_id_ = 0;
+};
+
+DeviceTable& device_table();
+
+}  // namespace anygin::simt

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/simt/event.h"
+
+#include "anygin/base/world.h"
+#include "anygin/simt/cuda_error.h"
+#include "anygin/simt/device.h"
+#include "anygin/simt/device_table.h"
+#include "anygin/simt/host_wait.h"
+#include "anygin/simt/stream.h"
+
+namespace anygin::simt {
+
+void EventState::complete(uint64_t ticket, Time now) {
+  uint64_t seen = completed.load(std::memory_order_relaxed);
+  if (seen >= ticket) return;  // recorded again in another stream, which was faster
+  when.store(now, std::memory_order_relaxed);
+  while (seen < ticket && !completed.compare_exchange_weak(seen, ticket, std::memory_order_acq_rel)) {
+  }
+}
+
+Event* create_event(bool timing) {
+  return new Event(timing);
+}
+
+void destroy_event(Event* event) {
+  delete event;
+}
+
+int record_event(Event* event, Stream* stream) {
+  if (!event || !stream) return kCudaInvalidResourceHandle;
+  if (const int error = device_error(stream->device())) return error;
+  const uint64_t ticket = event->state->recorded.fetch_add(1, std::memory_order_acq_rel) + 1;
+  device_table().enqueue(*stream, RecordOperation{event->state, ticket});
+  return kCudaSuccess;
+}
+
+int query_event(Event* event) {
+  if (!event) return kCudaInvalidResourceHandle;
+  return event->state->reached(event->state->recorded.load(std::memory_order_acquire)) ? kCudaSuccess : kCudaNotReady;
+}
+
+int synchronize_event(Event* event) {
+  if (!event) return kCudaInvalidResourceHandle;
+  const std::shared_ptr<EventState> state = event->state;
+  const uint64_t ticket = state->recorded.load(std::memory_order_acquire);
+  block_host_until([&] { return state->reached(ticket); });
+  return kCudaSuccess;
+}
+
+int stream_wait_event(Stream* stream, Event* event) {
+  if (!event || !stream) return kCudaInvalidResourceHandle;
+  if (const int error = device_error(stream->device())) return error;
+  const std::shared_ptr<EventState> state = event->state;
+  const uint64_t ticket = state->recorded.load(std::memory_order_acquire);
+  if (state->reached(ticket)) return kCudaSuccess;
+  device_table().enqueue(*stream, WaitOperation{[state, ticket] { return state->reached(ticket); }, "an event"});
+  return kCudaSuccess;
+}
+
+int event_elapsed_ns(Event* start, Event* stop, uint64_t* ns) {
+  if (!start || !stop || !ns) return kCudaInvalidValue;
+  for (const Event* event : {start, stop}) {
+    const uint64_t recorded = event->state->recorded.load(std::memory_order_acquire);
+    if (!event->timing || recorded == 0) return kCudaInvalidResourceHandle;
+    if (!event->state->reached(recorded)) return kCudaNotReady;
+  }
+  const Time from = start->state->when.load(std::memory_order_relaxed);
+  const Time to = stop->state->when.load(std::memory_order_relaxed);
+  *ns = to > from ? (to - from) / kNanosecond : 0;
+  return kCudaSuccess;
+}
+
+}  // namespace anygin::simt

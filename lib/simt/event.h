@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: points in streams.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "anygin/base/time.h"
+
+namespace anygin::simt {
+
+// Shared by the event and the operations that record it.
+struct EventState {
+  std::atomic<uint64_t> recorded{0};   // ticket of the last record_event()
+  std::atomic<uint64_t> completed{0};  // highest ticket reached in its stream
+  std::atomic<Time> when{0};           // of that
+
+  bool reached(uint64_t ticket) const { return completed.load(std::memory_order_acquire) >= ticket; }
+  // The stream came to the record operation of `ticket`. Any thread.
+  void complete(uint64_t ticket, Time now);
+};
+
+class Event {
+ public:
+  explicit Event(bool has_timing) : timing(has_timing), state(std::make_shared<EventState>()) {}
+
+  const bool timing;
+  const std::shared_ptr<EventState> state;
+};
+
+}  // namespace anygin::simt

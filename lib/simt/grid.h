@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launched kernel: its shape, its bound arguments, and how much of it is left to run.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "anygin/simt/device_runtime.h"
+
+namespace anygin::simt {
+
+// What blocks of all grids of a device share. One a device; never destroyed.
+struct DeviceLoad {
+  int device = 0;
+  uint32_t lanes_max = 0;  // resident at one time
+  uint32_t blocks_max = 0;
+  std::atomic<int> error{0};  // cudaError_t once the device is lost: its grids are abandoned
+  std::atomic<uint32_t> lanes{0};
+  std::atomic<uint32_t> blocks{0};
+
+  // Takes room for a block of `count` lanes; any worker.
+  bool take(uint32_t count);
+  void give_back(uint32_t count);
+};
+
+// Owned by the stream operation that launched it, until `done` is called.
+class Grid {
+ public:
+  Grid(const LaunchShape& shape, const BoundKernel& kernel, DeviceLoad& device);
+  ~Grid();  // destroys the arguments
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+
+  Index3 index_of(uint64_t linear_block) const;
+  Index3 thread_of(uint32_t linear_thread) const;
+  // For reports: the registered name, else the symbol, else "kernel".
+  std::string name() const;
+  bool abandoned() const { return device.error.load(std::memory_order_relaxed) != 0; }
+  // The first reason wins: says it on stderr, and the device is lost with cudaErrorLaunchFailure. Any thread.
+  void fail(const std::string& why);
+
+  // Fixed.
+  const uint64_t id;  // in launch order, from 1
+  const LaunchShape shape;
+  const BoundKernel kernel;
+  DeviceLoad& device;
+  const uint32_t lanes_per_block;
+  const uint64_t blocks;
+  // Called once by the worker that finished the last block.
+  std::function<void()> done;
+
+  // Workers.
+  std::atomic<uint64_t> blocks_left;
+};
+
+}  // namespace anygin::simt

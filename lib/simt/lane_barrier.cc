@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers of a block. They count the lanes that have not exited: an exit may complete them.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "anygin/simt/lane_switch.h"
+
+namespace anygin::simt {
+
+namespace {
+
+void add(BarrierReduction& reduction, int predicate) {
+  reduction.count += predicate != 0;
+  reduction.all &= predicate != 0;
+  reduction.any |= predicate != 0;
+}
+
+int result_of(const BarrierReduction& reduction) {
+  switch (reduction.kind) {
+    case BlockReduce::kNone:
+      return 0;
+    case BlockReduce::kCount:
+      return reduction.count;
+    case BlockReduce::kAnd:
+      return reduction.all;
+    case BlockReduce::kOr:
+      return reduction.any;
+  }
+  return 0;
+}
+
+// Warps count whole: a barrier for 64 threads completes with two warps, however many of their lanes have exited.
+bool complete(const Block& block, const NamedBarrier& barrier) {
+  uint32_t threads = static_cast<uint32_t>(barrier.lanes.size());
+  for (uint32_t warps = barrier.warps; warps != 0; warps &= warps - 1) {
+    threads += static_cast<uint32_t>(std::popcount(block.exited[std::countr_zero(warps)]));
+  }
+  return threads >= barrier.threads;
+}
+
+void release(Block& block, NamedBarrier& barrier) {
+  block.push_ready(barrier.lanes.data(), static_cast<uint32_t>(barrier.lanes.size()));
+  block.gathering -= static_cast<uint32_t>(barrier.lanes.size());
+  barrier.lanes.clear();
+  barrier.warps = 0;
+  block.note_release();
+}
+
+}  // namespace
+
+void release_block_barrier(Block& block) {
+  block.push_ready(block.at_barrier, block.arrived);
+  block.arrived = 0;
+  ++block.barriers;
+  block.reductions[block.barriers & 1] = BarrierReduction{};
+  block.reducing = false;
+  block.note_release();
+}
+
+void LaneRunner::sync_block() {
+  Block& block = *block_;
+  if (block.reducing) [[unlikely]] {
+    fail_lane("came to __syncthreads() while others of its block wait in __syncthreads_count/and/or()");
+    exit_lane();
+  }
+  if (block.arrived + 1 == block.live) [[unlikely]]
+    return release_block_barrier(block);
+  block.at_barrier[block.arrived++] = static_cast<uint16_t>(block.current);
+  switch_away(block);
+}
+
+int LaneRunner::sync_block_reduce(BlockReduce reduce, int predicate) {
+  Block& block = *block_;
+  BarrierReduction& reduction = block.reductions[block.barriers & 1];
+  if (block.arrived == 0) reduction.kind = reduce;
+  if (reduction.kind != reduce) {
+    fail_lane("came to a __syncthreads_count/and/or() while others of its block wait in another barrier");
+    exit_lane();
+  }
+  block.reducing = true;
+  add(reduction, predicate);
+  if (block.arrived + 1 == block.live) {
+    release_block_barrier(block);
+  } else {
+    block.at_barrier[block.arrived++] = static_cast<uint16_t>(block.current);
+    switch_away(block);
+  }
+  // Stays as it is until every lane has arrived at the next barrier.
+  return result_of(reduction);
+}
+
+void LaneRunner::sync_named(int id, int threads) {
+  Block& block = *block_;
+  const int most = static_cast<int>((block.lanes + kWarpSize - 1) / kWarpSize * kWarpSize);
+  if (id < 1 || id >= NamedBarriers::kCount || threads < 1 || threads > most || threads % 32 != 0) {
+    fail_lane(
+        fmt::format("bar.sync {}, {}: the barrier is 1..15, the threads a multiple of 32 up to {}", id, threads, most));
+    exit_lane();
+  }
+  NamedBarrier& barrier = block.named.at(id);
+  if (barrier.lanes.empty()) barrier.threads = static_cast<uint32_t>(threads);
+  if (barrier.threads != static_cast<uint32_t>(threads)) {
+    fail_lane(fmt::format("bar.sync {}, {}: others wait there for {} threads", id, threads, barrier.threads));
+    exit_lane();
+  }
+  barrier.lanes.push_back(static_cast<uint16_t>(block.current));
+  barrier.warps |= uint32_t{1} << (block.current / kWarpSize);
+  ++block.gathering;
+  if (complete(block, barrier)) {
+    barrier.lanes.pop_back();
+    --block.gathering;
+    return release(block, barrier);
+  }
+  switch_away(block);
+}
+
+void NamedBarriers::release_complete(Block& block) {
+  for (NamedBarrier& barrier : barriers_) {
+    if (!barrier.lanes.empty() && complete(block, barrier)) release(block, barrier);
+  }
+}
+
+void NamedBarriers::clear() {
+  for (NamedBarrier& barrier : barriers_) {
+    barrier.lanes.clear();
+    barrier.warps = 0;
+  }
+}
+
+extern "C" void anygin_syncthreads() {
+  runner_of_caller("__syncthreads()").sync_block();
+}
+extern "C" int anygin_syncthreads_reduce(BlockReduce reduce, int predicate) {
+  return runner_of_caller("__syncthreads_count/and/or()").sync_block_reduce(reduce, predicate);
+}
+extern "C" void anygin_named_barrier(int id, int threads) {
+  runner_of_caller("bar.sync").sync_named(id, threads);
+}
+
+}  // namespace anygin::simt

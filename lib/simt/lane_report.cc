@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/simt/lane_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "anygin/base/order.h"
+#include "anygin/simt/code_site.h"
+#include "anygin/simt/device.h"
+#include "anygin/simt/grid.h"
+#include "anygin/simt/lane_machine.h"
+
+namespace anygin::simt {
+
+namespace {
+
+const char* name_of(WaitKind kind) {
+  switch (kind) {
+    case WaitKind::kNone:
+      return "a wait";
+    case WaitKind::kSignal:
+      return "waitSignal";
+    case WaitKind::kVaSignal:
+      return "waitSignal on a window";
+    case WaitKind::kCounter:
+      return "waitCounter";
+    case WaitKind::kFlush:
+      return "flush";
+    case WaitKind::kCredit:
+      return "room in the queue";
+    case WaitKind::kGinBarrier:
+      return "GIN barrier";
+    case WaitKind::kLsaBarrier:
+      return "LSA barrier";
+    case WaitKind::kReset:
+      return "reset";
+    case WaitKind::kElement:
+      return "an element";
+    case WaitKind::kSpin:
+      return "a spin";
+    case WaitKind::kKinds:
+      break;
+  }
+  return "a wait";
+}
+
+void describe_named_barriers(const Block& block, std::vector<LaneState>& out) {
+  for (int id = 1; id < NamedBarriers::kCount; ++id) {
+    const NamedBarrier& barrier = block.named.at(id);
+    for (const uint16_t lane : barrier.lanes) {
+      out.push_back(
+          {lane, fmt::format("bar.sync {}: {} threads came, {} wanted", id, barrier.lanes.size(), barrier.threads)});
+    }
+  }
+}
+
+void describe_warp_groups(const Block& block, std::vector<LaneState>& out) {
+  if (block.gathering == 0) return;
+  for (uint32_t warp = 0; warp * kWarpSize < block.lanes; ++warp) {
+    const WarpState& state = block.warps[warp];
+    for (uint32_t i = 0; i < state.group_count; ++i) {
+      const WarpGroup& group = state.groups[i];
+      for (uint32_t rest = group.arrived; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(std::countr_zero(rest));
+        out.push_back(
+            {warp * kWarpSize + lane, fmt::format("warp operation of mask {:#x}: {:#x} came (at {})", group.mask,
+                                                  group.arrived, describe_site(state.ops[lane]->call_site))});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string describe_reason(const WaitReason& reason) {
+  std::string text = name_of(reason.kind);
+  const bool indexed = reason.kind == WaitKind::kSignal || reason.kind == WaitKind::kCounter ||
+                       reason.kind == WaitKind::kGinBarrier || reason.kind == WaitKind::kLsaBarrier;
+  if (reason.rank >= 0) text += fmt::format(" of rank {}", reason.rank);
+  if (reason.peer >= 0) text += fmt::format(" for rank {}", reason.peer);
+  if (indexed) text += fmt::format(", context {} index {}", reason.context, reason.index);
+  if (reason.cell) text += fmt::format(": wants {}, is {}", reason.want, load_relaxed(reason.cell) - reason.offset);
+  if (reason.call_site) text += fmt::format(" (at {})", describe_site(reason.call_site));
+  return text;
+}
+
+std::string describe_cause(AbortCause cause) {
+  switch (cause) {
+    case AbortCause::kAlive:
+      return "left the kernel";
+    case AbortCause::kAborted:
+      return "left the kernel: the communicator was aborted";
+    case AbortCause::kPeerDied:
+      return "left the kernel: a peer died";
+    case AbortCause::kNicError:
+      return "left the kernel: the NIC reported an error";
+    case AbortCause::kMisuse:
+      return "left the kernel: the device API was misused";
+    case AbortCause::kHang:
+      return "left the kernel: a hang was found";
+    case AbortCause::kRevoked:
+      return "left the kernel: the communicator was revoked";
+  }
+  return fmt::format("left the kernel: abort cause {}", static_cast<uint32_t>(cause));
+}
+
+std::vector<LaneState> describe_lanes(const Block& block) {
+  std::vector<LaneState> lanes;
+  const uint32_t unstarted = block.lanes - block.started;
+  for (uint32_t i = 0; i < block.arrived; ++i) {
+    lanes.push_back({block.at_barrier[i], fmt::format("__syncthreads: {} of {} came{}", block.arrived, block.live,
+                                                      unstarted != 0 ? ", some have not started" : "")});
+  }
+  for (const ParkedLane& parked : block.parked)
+    lanes.push_back({parked.lane, describe_reason(parked.record->waiter->reason)});
+  for (const ConvergingLane& one : block.converging) lanes.push_back({one.lane, "__activemask"});
+  for (uint32_t at = block.ready_head; at != block.ready_tail; ++at) {
+    lanes.push_back({block.ready[at & block.ready_mask],
+                     fmt::format("spins at {}", describe_site(block.contexts[block.ready[at & block.ready_mask]].pc))});
+  }
+  describe_named_barriers(block, lanes);
+  describe_warp_groups(block, lanes);
+  std::sort(lanes.begin(), lanes.end(), [](const LaneState& a, const LaneState& b) { return a.lane < b.lane; });
+  return lanes;
+}
+
+namespace {
+
+auto place_of(const BlockedLane& lane) {
+  return std::make_tuple(lane.device, lane.grid, lane.block[2], lane.block[1], lane.block[0], lane.thread[2],
+                         lane.thread[1], lane.thread[0]);
+}
+
+void add_lanes(const Block& block, std::vector<BlockedLane>& out) {
+  const std::string kernel = block.grid->name();
+  for (LaneState& state : describe_lanes(block)) {
+    const Index3 thread = block.grid->thread_of(state.lane);
+    out.push_back({block.grid->device.device,
+                   kernel,
+                   block.grid->id,
+                   {block.index.x, block.index.y, block.index.z},
+                   {thread.x, thread.y, thread.z},
+                   std::move(state.what)});
+  }
+}
+
+}  // namespace
+
+std::vector<BlockedLane> blocked_lanes(size_t limit) {
+  constexpr uint64_t kPatienceNs = 100'000'000;
+  std::vector<BlockedLane> lanes;
+  for (LaneScheduler* scheduler : lane_machine().schedulers()) {
+    if (!scheduler->visit_blocks(kPatienceNs, [&](const Block& block) { add_lanes(block, lanes); })) {
+      lanes.push_back({-1, "a worker", 0, {}, {}, "runs a lane that came to no scheduling point for 100 ms"});
+    }
+  }
+  std::sort(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+  if (lanes.size() > limit) lanes.resize(limit);
+  return lanes;
+}
+
+uint64_t runnable_lanes() {
+  uint64_t sum = 0;
+  for (LaneScheduler* scheduler : lane_machine().schedulers()) sum += scheduler->counts().runnable;
+  return sum;
+}
+
+uint64_t parked_lanes() {
+  uint64_t sum = 0;
+  for (LaneScheduler* scheduler : lane_machine().schedulers()) sum += scheduler->counts().blocked;
+  return sum;
+}
+
+uint64_t lane_progress() {
+  uint64_t sum = 0;
+  for (LaneScheduler* scheduler : lane_machine().schedulers()) sum += scheduler->counts().progress;
+  return sum;
+}
+
+}  // namespace anygin::simt

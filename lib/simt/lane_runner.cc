@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stack's life, and the scheduler's way into a block and back. What has to happen when a lane goes on is done by
+// whoever resumes it, before the jump.
+#include "anygin/simt/lane_runner.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "anygin/simt/lane_printf.h"
+#include "anygin/simt/lane_switch.h"
+
+namespace anygin::simt {
+
+extern "C" {
+__thread Index3 anygin_thread_idx __attribute__((tls_model("initial-exec")));
+__thread Index3 anygin_block_idx __attribute__((tls_model("initial-exec")));
+__thread Index3 anygin_block_dim __attribute__((tls_model("initial-exec")));
+__thread Index3 anygin_grid_dim __attribute__((tls_model("initial-exec")));
+__thread unsigned anygin_linear_thread __attribute__((tls_model("initial-exec")));
+__thread int anygin_tick_budget __attribute__((tls_model("initial-exec")));
+}
+
+__thread LaneRunner* current_runner __attribute__((tls_model("initial-exec"))) = nullptr;
+
+LaneRunner& runner_of_caller(const char* what) {
+  if (current_runner) [[likely]]
+    return *current_runner;
+  std::fprintf(stderr, "anygin: %s was used outside of a kernel\n", what);
+  std::abort();
+}
+
+std::string lane_text(const Block& block, uint32_t lane) {
+  const Index3 thread = block.grid->thread_of(lane);
+  return fmt::format("block ({},{},{}) thread ({},{},{})", block.index.x, block.index.y, block.index.z, thread.x,
+                     thread.y, thread.z);
+}
+
+// --- A stack's life: lane after lane ---
+
+void LaneRunner::start_stack(FiberContext* save) {
+  char* low = stacks_.take();
+  start_fiber(save, StackPool::bounds_of(low), StackPool::top_of(low), &run_stack, low);
+}
+
+void LaneRunner::run_stack(void* low_end) {
+  char* low = static_cast<char*>(low_end);
+  arrive_on_fresh_stack(StackPool::bounds_of(low));
+  current_runner->run_fresh_lanes();
+  current_runner->end_stack(low);
+}
+
+void LaneRunner::run_fresh_lanes() {
+  while (true) {
+    std::string thrown;
+    try {
+      const BoundKernel& kernel = block_->grid->kernel;
+      return kernel.run_lanes(kernel.arguments);
+    } catch (const std::exception& error) {
+      thrown = error.what();
+    } catch (...) {
+      thrown = "not a std::exception";
+    }
+    fail_lane("an exception left the kernel: " + thrown);
+    lane_done();
+  }
+}
+
+bool LaneRunner::next_lane() {
+  Block& block = *block_;
+  if (!block.has_unstarted()) return false;
+  if (one_step_) [[unlikely]] {
+    if (!may_start_) return false;
+    may_start_ = false;
+  }
+  const uint32_t nth = block.started++;
+  enter_lane(block, block.start_order ? block.start_order[nth] : nth);
+  anygin_tick_budget = kFirstTicks;
+  return true;
+}
+
+void LaneRunner::lane_done() {
+  Block& block = *block_;
+  const uint32_t lane = block.current;
+  if (!block.lines.empty()) [[unlikely]]
+    flush_partial_line(block, lane);
+  block.exited[lane / kWarpSize] |= uint32_t{1} << (lane % kWarpSize);
+  --block.live;
+  ++exits_;
+  if ((block.arrived | block.gathering) != 0) release_after_exit(block, lane);
+}
+
+void LaneRunner::release_after_exit(Block& block, uint32_t lane) {
+  if (block.arrived != 0 && block.arrived == block.live) release_block_barrier(block);
+  if (block.gathering == 0) return;
+  release_complete_groups(block, lane / kWarpSize);
+  block.named.release_complete(block);
+}
+
+void LaneRunner::check_canary(const Block& block, char* low) {
+  if (StackPool::intact(low)) [[likely]]
+    return;
+  StackPool::mend(low);
+  block.grid->fail(lane_text(block, block.current) +
+                   ": its stack of 64 KiB overflowed; memory of other lanes may be damaged");
+}
+
+void LaneRunner::end_stack(char* low) {
+  Block& block = *block_;
+  check_canary(block, low);
+  stacks_.give_back(low);
+  if (one_step_ || block.ready_head == block.ready_tail) resume_fiber(&home_);
+  resume_fiber(enter_next_ready(block));
+}
+
+// --- The scheduler's side ---
+
+void LaneRunner::enter_block(Block& block) {
+  block_ = &block;
+  block.polls = 0;
+  anygin_block_idx = block.index;
+  anygin_block_dim = block.grid->shape.block;
+  anygin_grid_dim = block.grid->shape.grid;
+  anygin_thread_idx = {0, 0, 0};
+}
+
+// Into the block: lanes switch among themselves until one comes home.
+void LaneRunner::go() {
+  Block& block = *block_;
+  current_runner = this;
+  set_current_lane_host(this);
+  if (one_step_ ? may_start_ : block.has_unstarted()) {
+    start_stack(&home_);
+  } else {
+    switch_fiber(&home_, enter_next_ready(block));
+  }
+  set_current_lane_host(nullptr);
+  current_runner = nullptr;
+}
+
+bool LaneRunner::visit(Block& block) {
+  if (!block.runnable()) return false;
+  const uint32_t started = block.started;
+  const uint64_t releases = block.releases;
+  const uint64_t exits = exits_;
+  enter_block(block);
+  go();
+  const bool converged = !block.converging.empty();
+  if (converged) answer_converging(block);
+  return converged || block.started != started || block.releases != releases || exits_ != exits;
+}
+
+void LaneRunner::run_one(Block& block, bool start_next) {
+  enter_block(block);
+  one_step_ = true;
+  may_start_ = start_next;
+  go();
+  one_step_ = false;
+  if (!block.runnable() && !block.converging.empty()) answer_converging(block);
+}
+
+void LaneRunner::abandon(Block& block) {
+  for (uint32_t nth = 0; nth < block.started; ++nth) {
+    const uint32_t lane = block.start_order ? block.start_order[nth] : nth;
+    if (block.has_exited(lane)) continue;
+    char* low = stacks_.low_of(block.contexts[lane].sp);
+    if (!StackPool::intact(low)) StackPool::mend(low);
+    stacks_.give_back(low);
+  }
+  flush_partial_lines(block);
+  block.started = block.lanes;
+  block.ready_head = block.ready_tail;
+  block.live = 0;
+}
+
+extern "C" bool anygin_next_lane() {
+  return current_runner->next_lane();
+}
+extern "C" void anygin_lane_done() {
+  current_runner->lane_done();
+}
+
+}  // namespace anygin::simt

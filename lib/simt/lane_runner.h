@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the lanes of one block at a time on the worker's thread: which lane is next, on which stack, and how it leaves.
+// A pooled stack runs lane after lane until one blocks; that lane keeps the stack, and the next start on another.
+// Order within a block: lanes that have not started, then those that can run, first in first out.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "anygin/base/executor.h"
+#include "anygin/simt/block.h"
+#include "anygin/simt/fiber.h"
+#include "anygin/simt/grid.h"
+#include "anygin/simt/stack_pool.h"
+
+namespace anygin::simt {
+
+class LaneRunner final : public LaneHost {
+ public:
+  explicit LaneRunner(size_t stacks) : stacks_(stacks) {}
+
+  // --- Called by the scheduler, on the worker's own stack ---
+  // Runs lanes of `block` until none can, or they have only polled. True if a lane got further than its next poll.
+  bool visit(Block& block);
+  // One lane to its next scheduling point: the next to start, or the first that is ready.
+  void run_one(Block& block, bool start_next);
+  // Retires every lane that is left, where it stands: nothing on their stacks is unwound.
+  void abandon(Block& block);
+  size_t stacks() const { return stacks_.size(); }
+
+  // --- Called on a lane ---
+  Block& block() { return *block_; }
+  void sync_block();
+  int sync_block_reduce(BlockReduce reduce, int predicate);
+  void sync_named(int id, int threads);
+  void warp_op(WarpOp& op);
+  uint32_t active_mask(const void* site);
+  bool next_lane();
+  void lane_done();
+  WaitOutcome park(Waiter& waiter) override;
+  void yield() override;
+  [[noreturn]] void leave(AbortCause cause) override;
+  // The lane's grid fails with `why`. The lane itself goes on; usually into exit_lane().
+  void fail_lane(std::string_view why);
+  // The lane is done here and now. Nothing on its stack is unwound: no frame above may own anything.
+  [[noreturn]] void exit_lane();
+  // Runs `call` on the worker's stack: for library code that needs more than a lane has.
+  void on_worker_stack(FiberEntry call, void* argument);
+
+ private:
+  static void run_stack(void* low);
+  void run_fresh_lanes();
+  void enter_block(Block& block);
+  void go();
+  void enter_lane(Block& block, uint32_t lane);
+  const FiberContext* enter_next_ready(Block& block);
+  void switch_away(Block& block);
+  void switch_home(Block& block);
+  void start_stack(FiberContext* save);
+  [[noreturn]] void end_stack(char* low);
+  void check_canary(const Block& block, char* low);
+  void release_after_exit(Block& block, uint32_t lane);
+
+  FiberContext home_;  // the scheduler, while lanes run
+  Block* block_ = nullptr;
+  bool one_step_ = false;   // go home at every scheduling point
+  bool may_start_ = false;  // one_step_: may the stack take a lane that has not started?
+  uint64_t exits_ = 0;
+  StackPool stacks_;
+};
+
+// The runner whose lane runs on this thread; null on host threads and between lanes.
+extern __thread LaneRunner* current_runner __attribute__((tls_model("initial-exec")));
+
+// The runner of the calling lane. On a host thread: says that `what` needs a kernel, and aborts.
+LaneRunner& runner_of_caller(const char* what);
+
+// Releases the lanes at the block barrier.
+void release_block_barrier(Block& block);
+// Gives lanes that asked for the active mask their answer: lanes of a warp that came to the same place while nothing
+// else could run are active together.
+void answer_converging(Block& block);
+// "block (0,0,0) thread (3,0,0)"
+std::string lane_text(const Block& block, uint32_t lane);
+
+}  // namespace anygin::simt

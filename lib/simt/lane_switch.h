@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way from a lane that cannot go on to the next one. Only for the lane_*.cc files: these are the last thing a
+// blocking function does, and are inlined into it so that nothing returns before the switch.
+#pragma once
+
+#include "anygin/simt/lane_runner.h"
+
+namespace anygin::simt {
+
+// Turns of a suspicious loop before the lane lets others run: many for a lane that just started and may only compute,
+// few for one that already had to wait.
+inline constexpr int kFirstTicks = 512;
+inline constexpr int kLaterTicks = 32;
+
+inline void LaneRunner::enter_lane(Block& block, uint32_t lane) {
+  block.current = lane;
+  anygin_linear_thread = lane;
+  if (block.flat) [[likely]] {
+    anygin_thread_idx.x = lane;
+  } else {
+    anygin_thread_idx = block.grid->thread_of(lane);
+  }
+}
+
+// Takes the next lane off the ready ring and makes it the current one; the caller jumps into it.
+inline const FiberContext* LaneRunner::enter_next_ready(Block& block) {
+  const uint32_t next = block.pop_ready();
+  // The lanes after the next one: registers first, then the top of the stack.
+  __builtin_prefetch(&block.contexts[block.ready[(block.ready_head + 1) & block.ready_mask]]);
+  __builtin_prefetch(block.contexts[block.ready[block.ready_head & block.ready_mask]].sp);
+  enter_lane(block, next);
+  anygin_tick_budget = kLaterTicks;
+  return &block.contexts[next];
+}
+
+__attribute__((always_inline)) inline void LaneRunner::switch_home(Block& block) {
+  switch_fiber(&block.contexts[block.current], &home_);
+}
+
+__attribute__((always_inline)) inline void LaneRunner::switch_away(Block& block) {
+  FiberContext* save = &block.contexts[block.current];
+  if (one_step_) [[unlikely]]
+    return switch_fiber(save, &home_);
+  if (block.has_unstarted()) [[unlikely]]
+    return start_stack(save);
+  if (block.ready_head == block.ready_tail) [[unlikely]]
+    return switch_fiber(save, &home_);
+  const FiberContext* next = enter_next_ready(block);
+  switch_fiber(save, next);
+}
+
+}  // namespace anygin::simt

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/simt/simt_workers.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "anygin/base/env_real.h"
+#include "anygin/base/options.h"
+#include "anygin/base/world.h"
+
+namespace anygin::simt {
+
+SimtWorkers::SimtWorkers(size_t workers) {
+  for (size_t worker = 0; worker < workers; ++worker) {
+    owned_.push_back(std::make_unique<LaneScheduler>(
+        SchedulerShape{world().next_engine_id(), worker, workers, kStackBudget / workers, LaneOrder::kForward}));
+    schedulers_.push_back(owned_.back().get());
+  }
+  running_ = awake_ = workers;
+  // Detached: a process that exits while lanes wait does not wait for them.
+  for (LaneScheduler* scheduler : schedulers_) std::thread([this, scheduler] { work(*scheduler); }).detach();
+}
+
+void SimtWorkers::place(Grid& grid) {
+  for (LaneScheduler* scheduler : schedulers_) scheduler->place(grid);
+  ring(world().executor.wake_word());
+}
+
+void SimtWorkers::work(LaneScheduler& scheduler) {
+  uint64_t idle_since_ns = 0;
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    if (turn(scheduler)) {
+      idle_since_ns = 0;
+      continue;
+    }
+    const uint64_t now_ns = monotonic_ns();
+    if (idle_since_ns == 0) idle_since_ns = now_ns;
+    const uint64_t idle_ns = now_ns - idle_since_ns;
+    if (idle_ns < kIdleSpinNs) {
+      pause_cpu();
+    } else if (scheduler.spinning() && idle_ns < kLaneSpinNs) {
+      yield_thread();
+    } else {
+      sleep(scheduler);
+    }
+  }
+  running_.fetch_sub(1);
+}
+
+// One pass over everything. True if lanes or engines got further, or a block was admitted because nothing did.
+bool SimtWorkers::turn(LaneScheduler& scheduler) {
+  Executor& executor = world().executor;
+  const uint64_t engines_before = executor.progress();
+  bool progress = scheduler.pass(executor);
+  if (!progress) progress = executor.poll();
+  if (progress || executor.progress() != engines_before) return true;
+  return scheduler.admit_on_stall();
+}
+
+void SimtWorkers::sleep(LaneScheduler& scheduler) {
+  WakeWord& word = world().executor.wake_word();
+  const uint32_t seen = word.value.load();
+  if (turn(scheduler)) return;
+  uint64_t limit_ns = kNever;
+  if (!scheduler.idle()) {
+    const bool others = awake_.load(std::memory_order_relaxed) > 1;
+    limit_ns = others || scheduler.spinning() ? kBusyBackstopNs : kBackstopNs;
+    const Time deadline = scheduler.earliest_deadline();
+    if (deadline != kNever) {
+      const Time now = world().clock.now();
+      limit_ns = std::min(limit_ns, deadline > now ? (deadline - now) / kNanosecond + 1 : 0);
+    }
+  }
+  awake_.fetch_sub(1, std::memory_order_relaxed);
+  if (limit_ns > 0) sleep_on(word, seen, limit_ns);
+  awake_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SimtWorkers::stop() {
+  constexpr uint64_t kPatienceNs = 20'000'000;
+  stopping_ = true;
+  ring(world().executor.wake_word());
+  const uint64_t begin_ns = monotonic_ns();
+  while (running_.load() != 0 && monotonic_ns() - begin_ns < kPatienceNs) yield_thread();
+}
+
+namespace {
+
+std::atomic<LaneMachine*> replacement{nullptr};
+
+SimtWorkers& started_workers() {
+  static SimtWorkers& workers = []() -> SimtWorkers& {
+    const int wanted = options().workers;
+    auto* started = new SimtWorkers(static_cast<size_t>(wanted > 0 ? wanted : std::max(1, cpu_count())));
+    std::atexit([] { started_workers().stop(); });
+    return *started;
+  }();
+  return workers;
+}
+
+}  // namespace
+
+LaneMachine& lane_machine() {
+  if (LaneMachine* other = replacement.load(std::memory_order_acquire)) return *other;
+  return started_workers();
+}
+
+void use_lane_machine(LaneMachine* machine) {
+  replacement.store(machine, std::memory_order_release);
+}
+
+}  // namespace anygin::simt

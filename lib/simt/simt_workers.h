@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker threads of production: each loops over one scheduler, polls engines between blocks and when idle, spins
+// kIdleSpinNs without progress, then sleeps on the executor's wake word.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "anygin/simt/lane_machine.h"
+
+namespace anygin::simt {
+
+class SimtWorkers final : public LaneMachine {
+ public:
+  static constexpr size_t kStackBudget = 160 * 1024;  // of all workers
+  static constexpr uint64_t kIdleSpinNs = 20'000;
+  // While lanes spin in raw loops, only polling them tells whether they got further.
+  static constexpr uint64_t kLaneSpinNs = 100'000'000;
+  // While lanes wait, a store may come that nobody rings for: look again after this long ...
+  static constexpr uint64_t kBackstopNs = 1'000'000;
+  // ... or this long, while other workers run lanes or own lanes spin.
+  static constexpr uint64_t kBusyBackstopNs = 100'000;
+
+  explicit SimtWorkers(size_t workers);
+
+  void place(Grid& grid) override;
+  const std::vector<LaneScheduler*>& schedulers() const override { return schedulers_; }
+  // The process exits: workers stop between blocks. Waits for them, but not for long.
+  void stop();
+
+ private:
+  void work(LaneScheduler& scheduler);
+  bool turn(LaneScheduler& scheduler);
+  void sleep(LaneScheduler& scheduler);
+
+  std::vector<std::unique_ptr<LaneScheduler>> owned_;
+  std::vector<LaneScheduler*> schedulers_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<size_t> running_{0};  // threads that have not stopped
+  std::atomic<size_t> awake_{0};    // and of them, those that do not sleep
+};
+
+}  // namespace anygin::simt

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Only the front operation runs. On a lost device nothing runs any more: launches and host work are dropped, waits end.
+#include "anygin/simt/stream.h"
+
+#include "anygin/base/world.h"
+#include "anygin/simt/lane_machine.h"
+#include "anygin/simt/stream_engine.h"
+
+namespace anygin::simt {
+
+void Stream::enqueue(StreamOperation operation) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(operation));
+    enqueued_.fetch_add(1, std::memory_order_release);
+  }
+  advance();
+}
+
+// Takes the front operation off; what it owns is gone before anybody sees it complete.
+void Stream::complete_front() {
+  StreamOperation finished;
+  {
+    const std::lock_guard lock(mutex_);
+    finished = std::move(queue_.front());
+    queue_.pop_front();
+  }
+  finished = HostOperation{};
+  {
+    const std::lock_guard lock(mutex_);
+    busy_ = attended_ = false;
+    completed_.fetch_add(1, std::memory_order_release);
+  }
+  ring(world().executor.wake_word());
+}
+
+void Stream::start_launch(Grid& grid) {
+  grid.done = [self = shared_from_this()] {
+    self->complete_front();
+    self->advance();
+  };
+  lane_machine().place(grid);
+}
+
+// Starts the front operation if none runs; on until one takes time.
+void Stream::advance() {
+  while (true) {
+    StreamOperation* front;
+    {
+      const std::lock_guard lock(mutex_);
+      if (busy_ || attended_ || queue_.empty()) return;
+      front = &queue_.front();
+      const bool for_engine =
+          std::holds_alternative<HostOperation>(*front) || std::holds_alternative<WaitOperation>(*front);
+      if (for_engine && !lost()) {
+        attended_ = true;
+        front = nullptr;
+      } else {
+        busy_ = true;
+      }
+    }
+    if (!front) return stream_engine().attend_to(shared_from_this());
+    auto* launch = std::get_if<LaunchOperation>(front);
+    if (launch && !lost()) return start_launch(*launch->grid);
+    if (auto* record = std::get_if<RecordOperation>(front))
+      record->event->complete(record->ticket, world().clock.now());
+    complete_front();
+  }
+}
+
+bool Stream::attention_due() {
+  WaitOperation* wait;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!attended_ || busy_ || queue_.empty()) return false;
+    wait = std::get_if<WaitOperation>(&queue_.front());
+  }
+  return !wait || lost() || wait->ready();
+}
+
+void Stream::attend() {
+  HostOperation* host;
+  {
+    const std::lock_guard lock(mutex_);
+    busy_ = true;
+    host = std::get_if<HostOperation>(&queue_.front());
+  }
+  if (host && !lost()) {
+    const int result = host->work();
+    int none = 0;
+    if (result != 0) error_.compare_exchange_strong(none, result, std::memory_order_acq_rel);
+  }
+  complete_front();
+  advance();
+}
+
+}  // namespace anygin::simt

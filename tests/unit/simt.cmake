@@ -1,0 +1,1 @@
+anygin_test(unit_simt SOURCES simt_launch_test.cc)
