@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table over rdma-core's libibverbs, loaded when asked for: a machine without it builds and runs all the rest.
+#include "anygin/verbs/rdma_core.h"
+
 #include <dlfcn.h>
 
 #include <cstring>
 #include <mutex>
-
-#include "anygin/verbs/verbs_table.h"
+#include <string>
 
 namespace anygin::verbs {
 namespace {
-
-constexpr const char* kLibrary = "libibverbs.so.1";
 
 // Fills `*function` with the symbol `name`; an error names the first one missing.
 template <typename Function>
@@ -37,11 +36,13 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, size_t bytes, int access) {
   return exported_reg_mr_iova2(pd, address, bytes, reinterpret_cast<uint64_t>(address), static_cast<unsigned>(access));
 }
 
-Status fill(VerbsTable& table) {
-  void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+}  // namespace
+
+Status fill_from_library(const char* name, VerbsTable& table) {
+  void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return Status(Code::kSystemError, "rdma-core",
-                  std::string("no real NIC without ") + kLibrary + " (Debian package libibverbs1): " + dlerror());
+                  std::string("no real NIC without ") + name + " (Debian package libibverbs1): " + dlerror());
   }
   std::string missing;
   load(library, "ibv_get_device_list", &table.get_device_list, &missing);
@@ -78,17 +79,14 @@ Status fill(VerbsTable& table) {
   table.has_completions = nullptr;
   if (missing.empty()) return Status();
   dlclose(library);
-  return Status(Code::kSystemError, "rdma-core",
-                std::string(kLibrary) + " has no " + missing + "; a newer one is needed");
+  return Status(Code::kSystemError, "rdma-core", std::string(name) + " has no " + missing + "; a newer one is needed");
 }
-
-}  // namespace
 
 Result<const VerbsTable*> load_rdma_core() {
   static VerbsTable table{};
   static std::once_flag once;
   static Status loaded;
-  std::call_once(once, [] { loaded = fill(table); });
+  std::call_once(once, [] { loaded = fill_from_library("libibverbs.so.1", table); });
   if (!loaded.ok()) return loaded;
   return &table;
 }

@@ -8,12 +8,13 @@
 
 namespace anygin::verbs {
 
-Result<std::unique_ptr<VerbsDevice>> VerbsDevice::open(const VerbsTable& table) {
-  int count = 0;
-  ibv_device** list = table.get_device_list(&count);
+Result<std::unique_ptr<VerbsDevice>> VerbsDevice::open(const VerbsTable& table, ibv_device* wanted) {
+  int count = 1;
+  ibv_device** list = wanted == nullptr ? table.get_device_list(&count) : &wanted;
+  if (list == nullptr) count = 0;
   std::string reasons;
   std::unique_ptr<VerbsDevice> found;
-  for (int i = 0; list != nullptr && i < count && !found; ++i) {
+  for (int i = 0; i < count && !found; ++i) {
     auto device = std::unique_ptr<VerbsDevice>(new VerbsDevice(table));
     const std::string why_not = device->try_open(list[i]);
     if (why_not.empty()) {
@@ -22,7 +23,7 @@ Result<std::unique_ptr<VerbsDevice>> VerbsDevice::open(const VerbsTable& table) 
       reasons += fmt::format("; {}: {}", table.get_device_name(list[i]), why_not);
     }
   }
-  if (list != nullptr) table.free_device_list(list);
+  if (wanted == nullptr && list != nullptr) table.free_device_list(list);
   if (found) return found;
   return Status(Code::kSystemError, "NIC", fmt::format("none of {} RDMA devices is usable{}", count, reasons));
 }

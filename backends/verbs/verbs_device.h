@@ -27,8 +27,9 @@ class VerbsDevice {
  public:
   static constexpr uint8_t kPort = 1;
 
-  // The first device whose port 1 is active. Fails with kSystemError, naming the devices there are and why not.
-  static Result<std::unique_ptr<VerbsDevice>> open(const VerbsTable& table);
+  // `wanted`, or the first device whose port 1 is active if it is null. Fails with kSystemError, naming the devices
+  // there are and why not.
+  static Result<std::unique_ptr<VerbsDevice>> open(const VerbsTable& table, ibv_device* wanted);
 
   const VerbsTable& table() const { return table_; }
   ibv_context* context() const { return context_.get(); }

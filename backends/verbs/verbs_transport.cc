@@ -13,7 +13,7 @@
 namespace anygin::verbs {
 
 Result<std::unique_ptr<Transport>> VerbsTransport::open(std::unique_ptr<Nic> nic, Bootstrap& bootstrap) {
-  Result<std::unique_ptr<VerbsDevice>> device = VerbsDevice::open(nic->table());
+  Result<std::unique_ptr<VerbsDevice>> device = VerbsDevice::open(nic->table(), nic->device());
   std::unique_ptr<VerbsTransport> transport;
   Status opened = device.ok() ? Status() : device.status();
   if (device.ok()) {

@@ -21,6 +21,8 @@ class Nic {
  public:
   virtual ~Nic() = default;
   virtual const VerbsTable& table() const = 0;
+  // The device to open; null: the first usable one. Lives as long as this.
+  virtual ibv_device* device() { return nullptr; }
   // The peer is dead: nothing to it succeeds any more. Any thread, idempotent.
   virtual void fail_peer(Rank peer) { (void)peer; }
   // Accepted from peers and not yet visible? Any thread, cheap.
