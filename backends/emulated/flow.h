@@ -37,8 +37,8 @@ struct Work {
   uint64_t cookie = 0;
   uint64_t remote_address = 0;
   uint64_t add = 0;
-  Place local{};                              // source; of a read, destination; of a fetch-add, where the old value goes
-  std::array<char, kInlineMax> inline_data;  // its first `bytes` are set if is_inline
+  Place local{};  // source; of a read, destination; of a fetch-add, where the old value goes
+  std::array<char, kInlineMax> inline_data{};  // its first `bytes`, if is_inline
 };
 
 OrderClass order_class(WorkKind kind, bool may_pass);
@@ -46,11 +46,11 @@ uint32_t access_needed(WorkKind kind);
 
 enum class WorkStatus : uint8_t {
   kOk,
-  kFlushed,          // the queue pair was in error before this work was done
-  kRemoteAccess,     // WireStatus::kRemoteAccess and so on
+  kFlushed,       // the queue pair was in error before this work was done
+  kRemoteAccess,  // WireStatus::kRemoteAccess and so on
   kRemoteInvalid,
   kRemoteOperation,
-  kPeerGone,         // nobody answers any more
+  kPeerGone,  // nobody answers any more
 };
 WorkStatus to_work_status(WireStatus status);
 
@@ -83,6 +83,8 @@ class FlowLink {
   // Sends to the peer's queue pair (and fills in both numbers). A message without payload is always taken; with
   // payload, false means no room now.
   virtual bool send(Message message, const char* payload) = 0;
+  // Would a message with a whole chunk be taken now?
+  virtual bool has_room() const = 0;
 };
 
 // What flow_send asks of its NIC about the target.

@@ -50,7 +50,7 @@ class FlowReceive {
     std::vector<char> data;
     std::vector<Range> rest;  // not yet visible
   };
-  enum class Stage : uint8_t { kMissing, kPartial, kArrived, kDone };
+  enum class Stage : uint8_t { kMissing, kPartial, kArrived, kDone, kDropped };  // dropped: only its transfer is left
   struct Held {
     Stage stage = Stage::kMissing;
     WorkKind kind = WorkKind::kWrite;
@@ -77,6 +77,7 @@ class FlowReceive {
   bool take_write(Held& held, const Message& message, const char* payload);
   bool begin(Held& held, const Message& message, ChoiceSource& choices, Time now);
   void fail(FlowSeq sequence, WireStatus status);
+  void drop_from(size_t index);
   void acknowledge(size_t index);
   void accept_early(size_t index, ChoiceSource& choices);
   void retire();
@@ -92,10 +93,10 @@ class FlowReceive {
   FlowSeq sequence_of(size_t index) const { return base_ + static_cast<uint32_t>(index); }
 
   FlowReceiveOptions options_;
-  FlowSeq base_;            // of held_.front()
-  std::deque<Held> held_;   // in flow order; the front is not done
+  FlowSeq base_;           // of held_.front()
+  std::deque<Held> held_;  // in flow order; the front is not done. Elements do not move: agents point into them
   bool failed_ = false;
-  FlowSeq failed_at_{};     // everything from here on is dropped
+  FlowSeq failed_at_{};  // everything from here on is dropped
   FlowTarget& target_;
   FlowLink& link_;
   FlowWitness& witness_;

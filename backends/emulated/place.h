@@ -15,7 +15,9 @@ struct Place {
   MemName name{};
 };
 
-inline Place operator+(Place place, uint64_t bytes) { return {place.agent, place.name + bytes}; }
+inline Place operator+(Place place, uint64_t bytes) {
+  return {place.agent, place.name + bytes};
+}
 
 // The agent of kHostHeap: works at once. Any thread.
 MemoryAgent& host_memory_agent();

@@ -6,7 +6,9 @@ namespace anygin::emulated {
 namespace {
 
 using Mask = uint8_t;
-constexpr Mask bit(OrderClass c) { return static_cast<Mask>(1u << static_cast<int>(c)); }
+constexpr Mask bit(OrderClass c) {
+  return static_cast<Mask>(1u << static_cast<int>(c));
+}
 
 constexpr Mask kNone = 0;
 constexpr Mask kAll = (1u << kOrderClasses) - 1;
@@ -34,7 +36,9 @@ bool may_pass(Profile profile, OrderClass earlier, OrderClass later) {
   return (passed_by(profile, later) & bit(earlier)) != 0;
 }
 
-bool may_pass_all(Profile profile, OrderClass later) { return passed_by(profile, later) == kAll; }
+bool may_pass_all(Profile profile, OrderClass later) {
+  return passed_by(profile, later) == kAll;
+}
 
 bool granules_in_any_order(Profile profile, OrderClass c) {
   return profile != Profile::kInorder && c == OrderClass::kPut;

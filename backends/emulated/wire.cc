@@ -42,7 +42,9 @@ T get(const char* data, Offset at) {
   return value;
 }
 
-bool is_chunk(MessageKind kind) { return kind == MessageKind::kWrite || kind == MessageKind::kReadResponse; }
+bool is_chunk(MessageKind kind) {
+  return kind == MessageKind::kWrite || kind == MessageKind::kReadResponse;
+}
 
 // A chunk lies in its operation, and the last one ends it.
 bool chunk_is_sound(const Message& m) {
@@ -61,8 +63,8 @@ bool fields_are_sound(const Message& m) {
 
 void encode_message(const Message& m, char (&out)[kWireHeaderBytes]) {
   ANYGIN_ASSERT(fields_are_sound(m));
-  const uint8_t flags = static_cast<uint8_t>((m.may_pass ? kFlagMayPass : 0) | (m.last ? kFlagLast : 0) |
-                                             (m.grouped ? kFlagGrouped : 0));
+  const uint8_t flags =
+      static_cast<uint8_t>((m.may_pass ? kFlagMayPass : 0) | (m.last ? kFlagLast : 0) | (m.grouped ? kFlagGrouped : 0));
   put(out, kKindAt, static_cast<uint8_t>(m.kind));
   put(out, kFlagsAt, flags);
   put(out, kStatusAt, static_cast<uint16_t>(m.status));

@@ -11,8 +11,12 @@ namespace {
 constexpr int kVariantBits = 8;
 constexpr uint32_t kVariantMask = (1u << kVariantBits) - 1;
 
-constexpr uint32_t slot_of(uint32_t key) { return key >> kVariantBits; }
-constexpr uint32_t key_of(uint32_t slot, uint8_t variant) { return slot << kVariantBits | variant; }
+constexpr uint32_t slot_of(uint32_t key) {
+  return key >> kVariantBits;
+}
+constexpr uint32_t key_of(uint32_t slot, uint8_t variant) {
+  return slot << kVariantBits | variant;
+}
 
 bool same_slot_will_do(uint32_t wanted, uint32_t found) {
   return MUTANT(stale_mr_version) && slot_of(wanted) == slot_of(found);

@@ -19,9 +19,9 @@ enum AccessBits : uint32_t { kAccessRemoteWrite = 1, kAccessRemoteRead = 2, kAcc
 
 // A region as its owner describes it.
 struct RegionRecord {
-  uint32_t key = 0;          // lkey and rkey are the same
-  uint32_t access = 0;       // AccessBits
-  uint64_t address = 0;      // first remote address: what requests name
+  uint32_t key = 0;      // lkey and rkey are the same
+  uint32_t access = 0;   // AccessBits
+  uint64_t address = 0;  // first remote address: what requests name
   uint64_t bytes = 0;
   uint64_t heap_offset = 0;  // where it lies in the owner's shared heap
   bool in_heap = false;      // false: no peer can map it, all goes by messages
@@ -56,7 +56,7 @@ class MrTableWriter {
 
  private:
   MrTableMemory* memory_;
-  uint32_t next_ = 1;               // slot 0 stays free: key 0 is nobody's
+  uint32_t next_ = 1;                // slot 0 stays free: key 0 is nobody's
   uint8_t variants_[kMrSlots] = {};  // of the last use
 };
 
