@@ -46,8 +46,9 @@ uint32_t access_needed(WorkKind kind);
 
 enum class WorkStatus : uint8_t {
   kOk,
-  kFlushed,       // the queue pair was in error before this work was done
-  kRemoteAccess,  // WireStatus::kRemoteAccess and so on
+  kLocalProtection,  // the local key does not allow it
+  kFlushed,          // the queue pair was in error before this work was done
+  kRemoteAccess,     // WireStatus::kRemoteAccess and so on
   kRemoteInvalid,
   kRemoteOperation,
   kPeerGone,  // nobody answers any more

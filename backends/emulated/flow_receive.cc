@@ -187,12 +187,16 @@ bool FlowReceive::runnable(Time now) const {
   return !able.empty();
 }
 
-Time FlowReceive::next_wake() const {
+Time FlowReceive::next_wake(Time now) const {
   Time earliest = kNever;
   for (const Held& held : held_) {
-    if (can_progress(held)) earliest = std::min(earliest, held.not_before);
+    if (can_progress(held) && held.not_before > now) earliest = std::min(earliest, held.not_before);
   }
   return earliest;
+}
+
+bool FlowReceive::waits_for_room() const {
+  return std::any_of(held_.begin(), held_.end(), [](const Held& held) { return held.staged; });
 }
 
 void FlowReceive::run_one(ChoiceSource& choices, Time now) {

@@ -29,8 +29,10 @@ class FlowReceive {
 
   // Can run_one() do something at `now`?
   bool runnable(Time now) const;
-  // When it can without further messages; kNever if it waits for one.
-  Time next_wake() const;
+  // When something that is held back becomes due; kNever if nothing is.
+  Time next_wake(Time now) const;
+  // Only room at the link is missing.
+  bool waits_for_room() const;
   // Does one bounded piece: a run of granules of one chunk, one add, one chunk read, or one poll of an agent.
   // runnable(now) was true.
   void run_one(ChoiceSource& choices, Time now);

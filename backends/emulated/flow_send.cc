@@ -39,6 +39,13 @@ void FlowSend::post(const Work& work, ChoiceSource& choices, Time now) {
   }
 }
 
+void FlowSend::post_failed(const Work& work, WorkStatus status) {
+  SendOp& op = ops_.emplace_back();
+  op.work = work;
+  op.order = order_class(work.kind, work.may_pass);
+  fail(ops_.size() - 1, status);
+}
+
 bool FlowSend::in_program_order(const Work& work) const {
   return options_.profile == Profile::kInorder || !work.may_pass;
 }
@@ -84,11 +91,11 @@ bool FlowSend::runnable(Time now) const {
   return !able.empty();
 }
 
-Time FlowSend::next_wake() const {
+Time FlowSend::next_wake(Time now) const {
   Time earliest = kNever;
   const size_t end = live_end();
   for (size_t i = 0; i < end; ++i) {
-    if (!ops_[i].all_sent) earliest = std::min(earliest, ops_[i].not_before);
+    if (!ops_[i].all_sent && ops_[i].not_before > now) earliest = std::min(earliest, ops_[i].not_before);
   }
   return earliest;
 }

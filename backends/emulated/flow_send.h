@@ -24,6 +24,8 @@ class FlowSend {
   FlowSend(const FlowSendOptions& options, FlowReach& reach, FlowLink& link, FlowWitness& witness)
       : options_(options), base_(options.first), reach_(reach), link_(link), witness_(witness) {}
 
+  // Takes work that cannot be done: it completes with `status`, in its turn.
+  void post_failed(const Work& work, WorkStatus status);
   // Takes the work. Nothing of it happens before run_one().
   void post(const Work& work, ChoiceSource& choices, Time now);
   enum class Now : uint8_t { kDeclined, kTaken, kDone };
@@ -32,7 +34,10 @@ class FlowSend {
   Now do_now(const Work& work);
 
   bool runnable(Time now) const;
-  Time next_wake() const;
+  // When something that is held back becomes due; kNever if nothing is.
+  Time next_wake(Time now) const;
+  // Only room at the link is missing.
+  bool waits_for_room() const { return staged_.busy; }
   // Does one bounded piece: a chunk by copy, or reads the source of a chunk and sends it. runnable(now) was true.
   void run_one(ChoiceSource& choices, Time now);
 

@@ -60,6 +60,8 @@ class Port {
 
   // Sends header and payload as one message. False: no room now, nothing was sent; try again later.
   virtual bool send(Rank to, const Message& header, const char* payload) = 0;
+  // Would send() take a message with a whole chunk?
+  virtual bool has_room(Rank to) const = 0;
   // Could receive() find something? Any thread, cheap; false positives allowed.
   virtual bool has_inbound() const = 0;
   // Hands at most `budget` messages to the handler. True if there may be more.

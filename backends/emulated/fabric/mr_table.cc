@@ -9,17 +9,15 @@ namespace anygin::emulated {
 namespace {
 
 constexpr int kVariantBits = 8;
-constexpr uint32_t kVariantMask = (1u << kVariantBits) - 1;
 
-constexpr uint32_t slot_of(uint32_t key) {
-  return key >> kVariantBits;
+return key >> kVariantBits;
 }
 constexpr uint32_t key_of(uint32_t slot, uint8_t variant) {
   return slot << kVariantBits | variant;
 }
 
 bool same_slot_will_do(uint32_t wanted, uint32_t found) {
-  return MUTANT(stale_mr_version) && slot_of(wanted) == slot_of(found);
+  return MUTANT(stale_mr_version) && key_slot(wanted) == key_slot(found);
 }
 
 // Stores `record` so that no reader takes half of it for whole.
@@ -52,15 +50,15 @@ std::optional<uint32_t> MrTableWriter::publish(RegionRecord record) {
 }
 
 void MrTableWriter::withdraw(uint32_t key) {
-  ANYGIN_ASSERT(slot_of(key) < kMrSlots);
-  MrEntry& entry = memory_->entries[slot_of(key)];
+  ANYGIN_ASSERT(key_slot(key) < kMrSlots);
+  MrEntry& entry = memory_->entries[key_slot(key)];
   ANYGIN_ASSERT(entry.key.load(std::memory_order_relaxed) == key);
   store_record(entry, RegionRecord{});
 }
 
 std::optional<RegionRecord> find_region(const MrTableMemory& memory, uint32_t key) {
-  if (slot_of(key) == 0 || slot_of(key) >= kMrSlots) return std::nullopt;
-  const MrEntry& entry = memory.entries[slot_of(key)];
+  if (key_slot(key) == 0 || key_slot(key) >= kMrSlots) return std::nullopt;
+  const MrEntry& entry = memory.entries[key_slot(key)];
   constexpr int kTries = 64;  // the owner writes six words; a peer that died while writing leaves it odd for ever
   for (int i = 0; i < kTries; ++i) {
     const uint32_t before = entry.version.load(std::memory_order_acquire);

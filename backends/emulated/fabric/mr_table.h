@@ -17,6 +17,10 @@ namespace anygin::emulated {
 
 enum AccessBits : uint32_t { kAccessRemoteWrite = 1, kAccessRemoteRead = 2, kAccessRemoteAtomic = 4 };
 
+constexpr uint32_t key_slot(uint32_t key) {
+  return key >> 8;
+}
+
 // A region as its owner describes it.
 struct RegionRecord {
   uint32_t key = 0;      // lkey and rkey are the same
