@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -35,9 +36,9 @@ struct Completion {
 
 class CompletionQueue {
  public:
-  explicit CompletionQueue(uint32_t capacity) : entries_(capacity) {}
+  explicit CompletionQueue(uint32_t capacity) : capacity_(capacity) {}
 
-  uint32_t capacity() const { return static_cast<uint32_t>(entries_.size()); }
+  uint32_t capacity() const { return capacity_; }
   // Any thread, no lock, no false negatives.
   bool has_completions() const { return count_.load(std::memory_order_acquire) != 0; }
 
@@ -48,11 +49,11 @@ class CompletionQueue {
     QueuePair* pair = nullptr;  // null once destroyed
     uint32_t slots = 0;         // of the send queue, free once this is polled
   };
-  std::vector<Entry> entries_;
-  uint32_t head_ = 0;
-  std::atomic<uint32_t> count_{0};
-  uint32_t users_ = 0;    // queue pairs that complete here
-  bool overrun_ = false;  // a completion was lost: the queue is dead
+  const uint32_t capacity_;
+  std::deque<Entry> entries_;       // in completion order; grows as needed, up to the capacity
+  std::atomic<uint32_t> count_{0};  // entries_.size(), for those without the lock
+  uint32_t users_ = 0;              // queue pairs that complete here
+  bool overrun_ = false;            // a completion was lost: the queue is dead
 };
 
 enum class QueuePairState : uint8_t { kReset, kInit, kReadyToReceive, kReadyToSend, kError };

@@ -152,17 +152,14 @@ void Hca::complete(QueuePair& pair, const WorkDone& done) {
     return;
   }
   CompletionQueue& queue = *pair.options_.send_queue;
-  const uint32_t count = queue.count_.load(std::memory_order_relaxed);
-  if (count == queue.capacity()) {
+  if (queue.entries_.size() == queue.capacity()) {
     queue.overrun_ = true;
     log(LogLevel::kError, "{}: a completion queue of {} entries has overrun; it is dead", name_, queue.capacity());
     return;
   }
-  CompletionQueue::Entry& entry = queue.entries_[(queue.head_ + count) % queue.capacity()];
-  entry.completion = {done.cookie, done.kind, done.status, done.bytes, pair.number()};
-  entry.pair = &pair;
-  entry.slots = std::exchange(pair.unsignaled_, 0) + 1;
-  queue.count_.store(count + 1, std::memory_order_release);
+  const uint32_t slots = std::exchange(pair.unsignaled_, 0) + 1;
+  queue.entries_.push_back({{done.cookie, done.kind, done.status, done.bytes, pair.number()}, &pair, slots});
+  queue.count_.store(static_cast<uint32_t>(queue.entries_.size()), std::memory_order_release);
   world_.charge(Step::kComplete, done.bytes);
 }
 
@@ -170,28 +167,22 @@ int Hca::poll(CompletionQueue& queue, ArrayView<Completion> out) {
   if (!queue.has_completions() && !queue.overrun_) return 0;
   std::lock_guard lock(mutex_);
   if (queue.overrun_) return -1;
-  const uint32_t count = queue.count_.load(std::memory_order_relaxed);
-  const auto take = static_cast<uint32_t>(std::min<size_t>(count, out.size()));
-  for (uint32_t i = 0; i < take; ++i) {
-    CompletionQueue::Entry& entry = queue.entries_[queue.head_];
+  const size_t take = std::min(queue.entries_.size(), out.size());
+  for (size_t i = 0; i < take; ++i) {
+    const CompletionQueue::Entry& entry = queue.entries_.front();
     out[i] = entry.completion;
     entry.pair->slots_used_ -= entry.slots;
-    if (++queue.head_ == queue.capacity()) queue.head_ = 0;
+    queue.entries_.pop_front();
   }
-  queue.count_.store(count - take, std::memory_order_release);
+  queue.count_.store(static_cast<uint32_t>(queue.entries_.size()), std::memory_order_release);
   return static_cast<int>(take);
 }
 
 // Completions of a pair that is gone are not reported.
 void Hca::purge_completions(QueuePair& pair) {
   CompletionQueue& queue = *pair.options_.send_queue;
-  const uint32_t count = queue.count_.load(std::memory_order_relaxed);
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const CompletionQueue::Entry entry = queue.entries_[(queue.head_ + i) % queue.capacity()];
-    if (entry.pair != &pair) queue.entries_[(queue.head_ + kept++) % queue.capacity()] = entry;
-  }
-  queue.count_.store(kept, std::memory_order_release);
+  std::erase_if(queue.entries_, [&](const CompletionQueue::Entry& entry) { return entry.pair == &pair; });
+  queue.count_.store(static_cast<uint32_t>(queue.entries_.size()), std::memory_order_release);
 }
 
 }  // namespace anygin::emulated

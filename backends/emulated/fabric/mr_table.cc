@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kVariantBits = 8;
 
-return key >> kVariantBits;
-}
+static_assert(key_slot(1u << kVariantBits) == 1);
+
 constexpr uint32_t key_of(uint32_t slot, uint8_t variant) {
   return slot << kVariantBits | variant;
 }
