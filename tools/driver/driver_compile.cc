@@ -64,7 +64,8 @@ std::vector<std::string> Driver::preprocess_command(const Input& input) const {
   append(&command, options_.preprocess);
   append(&command, {"-isystem", prefix_ + "/include"});
   if (input.kind == InputKind::kCuda) {
-    append(&command, {"-include", "anygin/simt/launch_syntax.h", "-include", "cuda_runtime.h"});
+    append(&command,
+           {"-include", "anygin/simt/launch_syntax.h", "-include", "anygin/simt/ptx.h", "-include", "cuda_runtime.h"});
   }
   return command;
 }

@@ -187,7 +187,7 @@ void Code::drop_range(int from, int to) {
 }
 
 void Code::replace(int position, std::string_view static_text) {
-  edit(position).text = static_text;
+  edit(position).replaced = static_text;
 }
 
 void Code::insert_before(int position, std::string_view text) {

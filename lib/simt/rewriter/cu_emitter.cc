@@ -81,7 +81,9 @@ class Emitter {
     if (token.dropped && token.before.empty() && token.after.empty()) return;
     if (token.file != file_ || token.line != line_) go_to(token);
     out_ += token.before;
-    if (!token.dropped) {
+    if (!token.dropped && !token.replaced.empty()) {
+      out_ += token.replaced;
+    } else if (!token.dropped) {
       out_ += token.text;
       line_ += static_cast<int>(std::count(token.text.begin(), token.text.end(), '\n'));
     }

@@ -19,7 +19,7 @@ void rewrite_launches(Code& code);
 void rewrite_asm(Code& code, const ScopeTable& scopes);
 // Ticks in loops that may spin on memory.
 void rewrite_loops(Code& code, const ScopeTable& scopes, Ticks ticks);
-// The remaining CUDA words: removed, or turned into the compiler's own.
-void rewrite_attributes(Code& code);
+// The remaining CUDA words: removed, or turned into the compiler's own. printf of device code: the lanes' own.
+void rewrite_attributes(Code& code, const ScopeTable& scopes);
 
 }  // namespace anygin::rewriter

@@ -27,11 +27,12 @@ enum class TokenKind : uint8_t {
 
 struct Token {
   TokenKind kind = TokenKind::kUnknown;
-  bool dropped = false;   // the text is not emitted
-  int file = 0;           // index into TokenStream::files
-  int line = 0;           // in that file, as linemarkers say
-  std::string_view text;  // into the source, or into static storage when a pass replaced it
-  std::string before;     // emitted before and after the text; hold no line ends
+  bool dropped = false;       // the text is not emitted
+  int file = 0;               // index into TokenStream::files
+  int line = 0;               // in that file, as linemarkers say
+  std::string_view text;      // into the source
+  std::string_view replaced;  // static text that is emitted instead, if not empty
+  std::string before;         // emitted before and after the text; hold no line ends
   std::string after;
 
   bool is(std::string_view other) const { return text == other; }

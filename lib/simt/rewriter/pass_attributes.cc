@@ -72,6 +72,18 @@ void rewrite_one(Code& code, int i) {
   }
 }
 
+// A lane's printf goes through the engine: it takes no stack and holds no lock of the C library across a switch.
+void rewrite_printf(Code& code, const ScopeTable& scopes, int i) {
+  if (!code.is(i + 1, "(") || code.is(i - 1, ".") || code.is(i - 1, "->") || !scopes.in_device_code(i)) return;
+  if (code.is(i - 1, "::")) {
+    const bool standard = code.is(i - 2, "std");
+    if (!standard && code.is_identifier(i - 2)) return;
+    code.drop_range(standard ? i - 2 : i - 1, i);
+    if (standard && code.is(i - 3, "::")) code.drop(i - 3);
+  }
+  code.replace(i, "::anygin::simt::anygin_printf");
+}
+
 // nvcc's pragmas say nothing to the host compilers and would be warned about.
 void drop_pragmas(Code& code) {
   for (Token& token : code.stream().tokens) {
@@ -85,9 +97,14 @@ void drop_pragmas(Code& code) {
 
 }  // namespace
 
-void rewrite_attributes(Code& code) {
+void rewrite_attributes(Code& code, const ScopeTable& scopes) {
   for (int i = 0; i < code.size(); ++i) {
-    if (code.is_identifier(i)) rewrite_one(code, i);
+    if (!code.is_identifier(i)) continue;
+    if (code.is(i, "printf")) {
+      rewrite_printf(code, scopes, i);
+    } else {
+      rewrite_one(code, i);
+    }
   }
   drop_pragmas(code);
 }

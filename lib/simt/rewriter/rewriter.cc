@@ -16,7 +16,7 @@ RewriteResult rewrite(std::string_view preprocessed, const RewriteOptions& optio
   rewrite_launches(code);
   rewrite_asm(code, scopes);
   rewrite_loops(code, scopes, options.ticks);
-  rewrite_attributes(code);
+  rewrite_attributes(code, scopes);
   RewriteResult result;
   result.text = emit(code);
   result.errors = std::move(code.errors());
