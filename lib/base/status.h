@@ -53,11 +53,18 @@ class [[nodiscard]] Result {
 
   bool ok() const { return status_.ok(); }
   const Status& status() const { return status_; }
-  T& operator*() { return *value_; }
-  const T& operator*() const { return *value_; }
-  T* operator->() { return &*value_; }
+  // The value must be there.
+  T& operator*() { return const_cast<T&>(*checked()); }
+  const T& operator*() const { return *checked(); }
+  T* operator->() { return &**this; }
+  const T* operator->() const { return checked(); }
 
  private:
+  const T* checked() const {
+    ANYGIN_ASSERT(value_.has_value());
+    return &*value_;
+  }
+
   Status status_;
   std::optional<T> value_;
 };

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/base/heap.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "anygin/base/choices_seeded.h"
+
+namespace anygin {
+namespace {
+
+constexpr size_t kPage = DeviceHeap::kAlignment;
+
+class Heap : public ::testing::Test {
+ protected:
+  char* take(size_t bytes, int device = 0) {
+    Result<char*> got = heap_.allocate(bytes, device);
+    EXPECT_TRUE(got.ok()) << got.status().message();
+    return got.ok() ? *got : nullptr;
+  }
+  size_t resident_bytes() const {
+    struct stat file {};
+    fstat(heap_.fd(), &file);
+    return static_cast<size_t>(file.st_blocks) * 512;
+  }
+
+  MemoryMap map_;
+  DeviceHeap heap_{map_, 64 * kPage};
+};
+
+TEST_F(Heap, GivesAlignedZeroedMemoryThatHasAName) {
+  char* a = take(100, 3);
+  char* b = take(kPage + 1, 4);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(a) % kPage, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(b) % kPage, 0u);
+  for (size_t i = 0; i < kPage + 1; ++i) ASSERT_EQ(b[i], 0);
+  const auto name = map_.name_of(b + 5);
+  ASSERT_TRUE(name.has_value());
+  EXPECT_EQ(name->heap, heap_.id());
+  EXPECT_EQ(map_.address(*name), b + 5);
+  EXPECT_EQ(heap_.allocated(), 100 + kPage + 1);
+  EXPECT_EQ(heap_.capacity(), 64 * kPage);
+}
+
+TEST_F(Heap, FindsTheAllocationAroundAnAddress) {
+  char* a = take(100, 3);
+  const auto found = heap_.find(a + 99);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->base, a);
+  EXPECT_EQ(found->bytes, 100u);
+  EXPECT_EQ(found->device, 3);
+  EXPECT_FALSE(heap_.find(a + 100).has_value());
+  EXPECT_FALSE(heap_.find(a - 1).has_value());
+  int elsewhere = 0;
+  EXPECT_FALSE(heap_.find(&elsewhere).has_value());
+  ASSERT_TRUE(heap_.free(a).ok());
+  EXPECT_FALSE(heap_.find(a).has_value());
+}
+
+TEST_F(Heap, ZeroBytesGiveUniquePointers) {
+  char* a = take(0);
+  char* b = take(0);
+  EXPECT_NE(a, b);
+  EXPECT_TRUE(heap_.find(a).has_value());
+  EXPECT_TRUE(heap_.free(a).ok());
+  EXPECT_TRUE(heap_.free(b).ok());
+}
+
+TEST_F(Heap, FreedMemoryGoesBackAndComesBackZero) {
+  const size_t before = resident_bytes();
+  char* a = take(20 * kPage);
+  std::memset(a, 0x5a, 20 * kPage);
+  EXPECT_GE(resident_bytes(), before + 20 * kPage);
+  ASSERT_TRUE(heap_.free(a).ok());
+  EXPECT_EQ(resident_bytes(), before);
+  char* again = take(20 * kPage);
+  EXPECT_EQ(again, a);
+  for (size_t i = 0; i < 20 * kPage; ++i) ASSERT_EQ(again[i], 0);
+}
+
+TEST_F(Heap, FullIsAnErrorWithNumbers) {
+  take(60 * kPage);
+  const Result<char*> full = heap_.allocate(3 * kPage, 0);
+  ASSERT_FALSE(full.ok());
+  EXPECT_EQ(full.status().code(), Code::kCudaError);
+  EXPECT_NE(full.status().text().find("12288 bytes asked for; 245760 of 262144 in use, largest free piece 8192"),
+            std::string::npos)
+      << full.status().text();
+  EXPECT_FALSE(heap_.allocate(~size_t{0}, 0).ok());
+  EXPECT_TRUE(heap_.allocate(0, 0).ok());  // exactly two pages are left
+}
+
+TEST_F(Heap, FreeWantsTheStartOfALiveAllocation) {
+  char* a = take(100);
+  EXPECT_EQ(heap_.free(a + 1).code(), Code::kInvalidArgument);
+  EXPECT_TRUE(heap_.free(a).ok());
+  EXPECT_EQ(heap_.free(a).code(), Code::kInvalidArgument);
+  int elsewhere = 0;
+  EXPECT_EQ(heap_.free(&elsewhere).code(), Code::kInvalidArgument);
+}
+
+#if defined(ANYGIN_SANITIZE_ADDRESS)
+TEST_F(Heap, RedZonesArePoisoned) {
+  volatile char* a = take(100);
+  EXPECT_DEATH(a[100] = 1, "use-after-poison");
+  EXPECT_DEATH(a[-1] = 1, "use-after-poison");
+  EXPECT_DEATH(a[kPage] = 1, "use-after-poison");
+  ASSERT_TRUE(heap_.free(const_cast<char*>(a)).ok());
+  EXPECT_DEATH(a[0] = 1, "use-after-poison");
+}
+#else
+TEST_F(Heap, FreeSaysWhichSideWasOverwritten) {
+  char* a = take(100, 2);
+  a[100] = 1;
+  const Status behind = heap_.free(a);
+  EXPECT_EQ(behind.code(), Code::kInvalidUsage);
+  EXPECT_NE(behind.text().find("overwritten behind its end"), std::string::npos) << behind.text();
+  EXPECT_NE(behind.text().find("100 bytes"), std::string::npos);
+  char* b = take(kPage);
+  b[-1] = 1;
+  const Status before = heap_.free(b);
+  EXPECT_EQ(before.code(), Code::kInvalidUsage);
+  EXPECT_NE(before.text().find("overwritten before its start"), std::string::npos) << before.text();
+  EXPECT_TRUE(heap_.find(b).has_value());  // kept: the evidence stays
+}
+#endif
+
+// Against a model: allocations never overlap, live contents stay, and all comes back.
+TEST_F(Heap, AllocatesAndFreesInAnyOrder) {
+  SeededChoices choices(1);
+  std::map<char*, std::pair<size_t, char>> live;
+  for (int round = 0; round < 3000; ++round) {
+    const bool take_one = choices.pick_below(ChoiceKind::kDelay, 2) == 0 || live.empty();
+    if (take_one) {
+      const size_t bytes = choices.pick_below(ChoiceKind::kDelay, 3 * kPage);
+      Result<char*> got = heap_.allocate(bytes, 0);
+      if (!got.ok()) continue;
+      const char fill = static_cast<char>(round);
+      for (size_t i = 0; i < bytes; ++i) ASSERT_EQ((*got)[i], 0);
+      std::memset(*got, fill, bytes);
+      live[*got] = {bytes, fill};
+    } else {
+      auto victim = live.begin();
+      std::advance(victim, static_cast<long>(choices.pick_below(ChoiceKind::kDelay, live.size())));
+      for (size_t i = 0; i < victim->second.first; ++i) ASSERT_EQ(victim->first[i], victim->second.second);
+      const Status freed = heap_.free(victim->first);
+      ASSERT_TRUE(freed.ok()) << freed.message();
+      live.erase(victim);
+    }
+  }
+  for (const auto& [base, block] : live) ASSERT_TRUE(heap_.free(base).ok());
+  EXPECT_EQ(heap_.allocated(), 0u);
+  EXPECT_TRUE(heap_.allocate(62 * kPage, 0).ok());  // in one piece again
+}
+
+}  // namespace
+}  // namespace anygin
