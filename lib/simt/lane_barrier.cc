@@ -61,8 +61,7 @@ void release_block_barrier(Block& block) {
 void LaneRunner::sync_block() {
   Block& block = *block_;
   if (block.reducing) [[unlikely]] {
-    fail_lane("came to __syncthreads() while others of its block wait in __syncthreads_count/and/or()");
-    exit_lane();
+    fail_and_exit("came to __syncthreads() while others of its block wait in __syncthreads_count/and/or()");
   }
   if (block.arrived + 1 == block.live) [[unlikely]]
     return release_block_barrier(block);
@@ -75,8 +74,7 @@ int LaneRunner::sync_block_reduce(BlockReduce reduce, int predicate) {
   BarrierReduction& reduction = block.reductions[block.barriers & 1];
   if (block.arrived == 0) reduction.kind = reduce;
   if (reduction.kind != reduce) {
-    fail_lane("came to a __syncthreads_count/and/or() while others of its block wait in another barrier");
-    exit_lane();
+    fail_and_exit("came to a __syncthreads_count/and/or() while others of its block wait in another barrier");
   }
   block.reducing = true;
   add(reduction, predicate);

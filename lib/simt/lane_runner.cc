@@ -38,6 +38,17 @@ std::string lane_text(const Block& block, uint32_t lane) {
                      thread.y, thread.z);
 }
 
+// --- Blocks of two and three dimensions ---
+
+void LaneRunner::enter_shaped_lane(const Block& block, uint32_t lane) {
+  anygin_thread_idx = block.grid->thread_of(lane);
+}
+
+__attribute__((noinline)) void LaneRunner::switch_to_shaped(FiberContext* save, Block& block, uint32_t lane) {
+  anygin_thread_idx = block.grid->thread_of(lane);
+  switch_fiber(save, &block.contexts[lane]);
+}
+
 // --- A stack's life: lane after lane ---
 
 void LaneRunner::start_stack(FiberContext* save) {
@@ -112,7 +123,9 @@ void LaneRunner::end_stack(char* low) {
   check_canary(block, low);
   stacks_.give_back(low);
   if (one_step_ || block.ready_head == block.ready_tail) resume_fiber(&home_);
-  resume_fiber(enter_next_ready(block));
+  const uint32_t next = enter_next_ready(block);
+  enter_lane(block, next);
+  resume_fiber(&block.contexts[next]);
 }
 
 // --- The scheduler's side ---
@@ -134,7 +147,9 @@ void LaneRunner::go() {
   if (one_step_ ? may_start_ : block.has_unstarted()) {
     start_stack(&home_);
   } else {
-    switch_fiber(&home_, enter_next_ready(block));
+    const uint32_t next = enter_next_ready(block);
+    enter_lane(block, next);
+    switch_fiber(&home_, &block.contexts[next]);
   }
   set_current_lane_host(nullptr);
   current_runner = nullptr;

@@ -44,6 +44,8 @@ class LaneRunner final : public LaneHost {
   void fail_lane(std::string_view why);
   // The lane is done here and now. Nothing on its stack is unwound: no frame above may own anything.
   [[noreturn]] void exit_lane();
+  // Both.
+  [[noreturn]] void fail_and_exit(const char* why);
   // Runs `call` on the worker's stack: for library code that needs more than a lane has.
   void on_worker_stack(FiberEntry call, void* argument);
 
@@ -53,7 +55,9 @@ class LaneRunner final : public LaneHost {
   void enter_block(Block& block);
   void go();
   void enter_lane(Block& block, uint32_t lane);
-  const FiberContext* enter_next_ready(Block& block);
+  void enter_shaped_lane(const Block& block, uint32_t lane);
+  uint32_t enter_next_ready(Block& block);
+  void switch_to_shaped(FiberContext* save, Block& block, uint32_t lane);
   void switch_away(Block& block);
   void switch_home(Block& block);
   void start_stack(FiberContext* save);

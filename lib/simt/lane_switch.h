@@ -15,28 +15,29 @@ inline constexpr int kLaterTicks = 32;
 inline void LaneRunner::enter_lane(Block& block, uint32_t lane) {
   block.current = lane;
   anygin_linear_thread = lane;
-  if (block.flat) [[likely]] {
-    anygin_thread_idx.x = lane;
-  } else {
-    anygin_thread_idx = block.grid->thread_of(lane);
-  }
+  anygin_thread_idx.x = lane;
+  if (!block.flat) [[unlikely]]
+    enter_shaped_lane(block, lane);
 }
 
-// Takes the next lane off the ready ring and makes it the current one; the caller jumps into it.
-inline const FiberContext* LaneRunner::enter_next_ready(Block& block) {
+// Makes the head of the ready ring the current lane.
+inline uint32_t LaneRunner::enter_next_ready(Block& block) {
   const uint32_t next = block.pop_ready();
   // The lanes after the next one: registers first, then the top of the stack.
   __builtin_prefetch(&block.contexts[block.ready[(block.ready_head + 1) & block.ready_mask]]);
   __builtin_prefetch(block.contexts[block.ready[block.ready_head & block.ready_mask]].sp);
-  enter_lane(block, next);
+  block.current = next;
+  anygin_linear_thread = next;
+  anygin_thread_idx.x = next;
   anygin_tick_budget = kLaterTicks;
-  return &block.contexts[next];
+  return next;
 }
 
 __attribute__((always_inline)) inline void LaneRunner::switch_home(Block& block) {
   switch_fiber(&block.contexts[block.current], &home_);
 }
 
+// The common way is short and calls nothing: what is rare leaves by a tail call.
 __attribute__((always_inline)) inline void LaneRunner::switch_away(Block& block) {
   FiberContext* save = &block.contexts[block.current];
   if (one_step_) [[unlikely]]
@@ -45,8 +46,10 @@ __attribute__((always_inline)) inline void LaneRunner::switch_away(Block& block)
     return start_stack(save);
   if (block.ready_head == block.ready_tail) [[unlikely]]
     return switch_fiber(save, &home_);
-  const FiberContext* next = enter_next_ready(block);
-  switch_fiber(save, next);
+  const uint32_t next = enter_next_ready(block);
+  if (!block.flat) [[unlikely]]
+    return switch_to_shaped(save, block, next);
+  switch_fiber(save, &block.contexts[next]);
 }
 
 }  // namespace anygin::simt

@@ -38,6 +38,11 @@ void LaneRunner::exit_lane() {
   restart_fiber(StackPool::bounds_of(low), StackPool::top_of(low), &run_stack, low);
 }
 
+void LaneRunner::fail_and_exit(const char* why) {
+  fail_lane(why);
+  exit_lane();
+}
+
 void LaneRunner::leave(AbortCause cause) {
   fail_lane(describe_cause(cause));
   exit_lane();
@@ -79,8 +84,7 @@ extern "C" int anygin_lane_active() {
 
 extern "C" void anygin_trap(const char* what) {
   LaneRunner& runner = runner_of_caller("trap");
-  runner.fail_lane(what ? what : "trap");
-  runner.exit_lane();
+  runner.fail_and_exit(what ? what : "trap");
 }
 
 extern "C" void anygin_lane_exit() {

@@ -66,7 +66,7 @@ void kernel_with_bounds() {}
 TEST_F(SimtLaunch, KernelsAreFoundByAddressAndLaunchBoundsAreChecked) {
   static const KernelRecord record{
       reinterpret_cast<const void*>(&kernel_with_bounds), "kernel_with_bounds", 0, nullptr, nullptr, 128};
-  EXPECT_EQ(nullptr, anygin_find_kernel(record.function));
+  EXPECT_EQ(nullptr, anygin_find_kernel(&record));
   anygin_register_kernel(&record);
   EXPECT_EQ(&record, anygin_find_kernel(record.function));
   EXPECT_EQ(kCudaLaunchOutOfResources, launch_callable(blocks_of(1, 129), kernel_with_bounds, record.function));
