@@ -144,6 +144,10 @@ NCCL_DEVICE_INLINE void* ncclGetResourceBufferPeerPointer(ncclDevComm const& com
 NCCL_DEVICE_INLINE void* ncclGetResourceBufferMultimemPointer(ncclDevComm const& comm, ncclDevResourceHandle h,
                                                               ncclMultimemHandle mm);
 NCCL_DEVICE_INLINE void* ncclGetResourceBufferLsaMultimemPointer(ncclDevComm const& comm, ncclDevResourceHandle h);
+#if NCCL_VERSION_CODE >= 23203
+// Can the caller load and store in the memory of this world rank?
+NCCL_DEVICE_INLINE bool ncclDevCommCanGetPeerPointer(ncclDevComm const& comm, int worldRank);
+#endif
 #endif
 #endif  // __cplusplus
 

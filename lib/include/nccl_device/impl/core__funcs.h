@@ -3,13 +3,10 @@
 #ifndef ANYGIN_NCCL_DEVICE_IMPL_CORE__FUNCS_H_
 #define ANYGIN_NCCL_DEVICE_IMPL_CORE__FUNCS_H_
 
+#include "../coop.h"
 #include "../core.h"
 #include "comm__types.h"
 #include "core__types.h"
-
-#if NCCL_CHECK_CUDACC
-#include "../coop.h"
-#endif
 
 // --- Teams -----------------------------------------------------------------------------------------------------------
 NCCL_HOST_DEVICE_INLINE ncclTeam ncclTeamWorld(ncclDevComm const& comm) {
@@ -58,5 +55,62 @@ NCCL_HOST_DEVICE_INLINE int ncclTeamRankInDifference(ncclTeam_t parent, ncclTeam
 NCCL_HOST_DEVICE_INLINE size_t ncclGetResourceBufferOffset(ncclDevResourceHandle_t h) {
   return size_t{h} * 128;
 }
+
+#if NCCL_CHECK_CUDACC
+// --- Addresses -------------------------------------------------------------------------------------------------------
+NCCL_DEVICE_INLINE void* ncclGetLsaPointer(ncclWindow_t w, size_t offset, int peer) {
+  if (static_cast<unsigned>(peer) >= static_cast<unsigned>(w->lsaSize)) return nullptr;
+  char* base = w->lsaBases[peer];
+  return base ? base + offset : nullptr;
+}
+NCCL_DEVICE_INLINE void* ncclGetLocalPointer(ncclWindow_t w, size_t offset) {
+  return w->lsaBases[w->lsaRank] + offset;
+}
+NCCL_DEVICE_INLINE void* ncclGetPeerPointer(ncclWindow_t w, size_t offset, int peer) {
+  return ncclGetLsaPointer(w, offset, w->lsaRank + (peer - w->rank));
+}
+NCCL_DEVICE_INLINE void* ncclGetPeerPointer(ncclWindow_t w, size_t offset, ncclTeam team, int peer) {
+  return ncclGetLsaPointer(w, offset, w->lsaRank + (peer - team.rank) * team.stride);
+}
+// No device of this library has multicast yet: mcBasePtr is NULL.
+NCCL_DEVICE_INLINE void* ncclGetMultimemPointer(ncclWindow_t w, size_t offset, ncclMultimemHandle mm) {
+  (void)w;
+  return mm.mcBasePtr ? static_cast<char*>(mm.mcBasePtr) + offset : nullptr;
+}
+NCCL_DEVICE_INLINE void* ncclGetLsaMultimemPointer(ncclWindow_t w, size_t offset, ncclDevComm const& comm) {
+  return ncclGetMultimemPointer(w, offset, comm.lsaMultimem);
+}
+
+NCCL_DEVICE_INLINE void* ncclGetResourceBufferLocalPointer(ncclDevComm const& comm, ncclDevResourceHandle h) {
+  return ncclGetLocalPointer(comm.resourceWindow, ncclGetResourceBufferOffset(h));
+}
+NCCL_DEVICE_INLINE void* ncclGetResourceBufferLsaPointer(ncclDevComm const& comm, ncclDevResourceHandle h, int peer) {
+  return ncclGetLsaPointer(comm.resourceWindow, ncclGetResourceBufferOffset(h), peer);
+}
+NCCL_DEVICE_INLINE void* ncclGetResourceBufferPeerPointer(ncclDevComm const& comm, ncclDevResourceHandle h,
+                                                          ncclTeam team, int peer) {
+  return ncclGetPeerPointer(comm.resourceWindow, ncclGetResourceBufferOffset(h), team, peer);
+}
+NCCL_DEVICE_INLINE void* ncclGetResourceBufferMultimemPointer(ncclDevComm const& comm, ncclDevResourceHandle h,
+                                                              ncclMultimemHandle mm) {
+  return ncclGetMultimemPointer(comm.resourceWindow, ncclGetResourceBufferOffset(h), mm);
+}
+NCCL_DEVICE_INLINE void* ncclGetResourceBufferLsaMultimemPointer(ncclDevComm const& comm, ncclDevResourceHandle h) {
+  return ncclGetMultimemPointer(comm.resourceWindow, ncclGetResourceBufferOffset(h), comm.lsaMultimem);
+}
+
+// The window whose registered range holds `ptr`, NULL if none (contract A.8). The same for all threads of the coop,
+// which look for themselves: the table is constant.
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclWindow_t ncclFindWindow(Coop, ncclDevComm const& comm, void const* ptr) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(ptr);
+  for (const ncclDevCommWindowTable* table = comm.windowTable; table; table = table->next) {
+    for (const ncclDevCommWindowTable::Entry& entry : table->entries) {
+      if (entry.window && address - entry.base < entry.size) return entry.window;
+    }
+  }
+  return nullptr;
+}
+#endif  // NCCL_CHECK_CUDACC
 
 #endif  // ANYGIN_NCCL_DEVICE_IMPL_CORE__FUNCS_H_

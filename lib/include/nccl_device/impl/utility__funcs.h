@@ -10,6 +10,8 @@
 #include "../utility.h"
 
 #if NCCL_CHECK_CUDACC
+#include <cuda_runtime.h>
+
 #include <cuda/atomic>
 #endif
 
@@ -204,9 +206,14 @@ NCCL_DEVICE_INLINE T loadConst(const T* p) {
 }
 
 // --- Lanes (device) --------------------------------------------------------------------------------------------------
-// Of a one-dimensional block, as everywhere in this API.
 NCCL_DEVICE_INLINE int lane() {
-  return static_cast<int>(threadIdx.x % 32);
+#if defined(ANYGIN_TARGET_CPU)
+  return static_cast<int>(::anygin::simt::anygin_linear_thread % 32);
+#else
+  int id;
+  asm("mov.u32 %0, %%laneid;" : "=r"(id));
+  return id;
+#endif
 }
 NCCL_DEVICE_INLINE uint32_t lanemask_lt() {
   return (1u << lane()) - 1;
@@ -227,21 +234,22 @@ NCCL_DEVICE_INLINE int opaqueZero() {
 
 // --- Optional --------------------------------------------------------------------------------------------------------
 struct Absent {};
+// References to constructor arguments; used within the full expression that makes it.
 template <typename... Arg>
 struct Present;
 template <>
 struct Present<> {};
 template <typename Arg0, typename... Args>
 struct Present<Arg0, Args...> {
-  Arg0 arg;
+  Arg0&& arg;
   Present<Args...> rest;
 };
 NCCL_DEVICE_INLINE Present<> present() {
   return {};
 }
 template <typename Arg0, typename... Args>
-NCCL_DEVICE_INLINE Present<Arg0, Args...> present(Arg0 arg, Args... args) {
-  return {arg, present(args...)};
+NCCL_DEVICE_INLINE Present<Arg0, Args...> present(Arg0&& arg, Args&&... args) {
+  return {static_cast<Arg0&&>(arg), nccl::utility::present(static_cast<Args&&>(args)...)};
 }
 
 // Storage for a T that may be absent; made in place, neither copied nor moved.
@@ -264,12 +272,12 @@ class Optional {
 
  private:
   template <typename... Made>
-  ANYGIN_NCCL_DEVICE void make(Present<>, Made... made) {
-    ::new (static_cast<void*>(space_)) T(made...);
+  ANYGIN_NCCL_DEVICE void make(const Present<>&, Made&&... made) {
+    ::new (static_cast<void*>(space_)) T(static_cast<Made&&>(made)...);
   }
   template <typename Arg0, typename... Args, typename... Made>
-  ANYGIN_NCCL_DEVICE void make(Present<Arg0, Args...> arguments, Made... made) {
-    make(arguments.rest, made..., arguments.arg);
+  ANYGIN_NCCL_DEVICE void make(const Present<Arg0, Args...>& arguments, Made&&... made) {
+    make(arguments.rest, static_cast<Made&&>(made)..., static_cast<Arg0&&>(arguments.arg));
   }
 
   alignas(T) char space_[sizeof(T)];
