@@ -31,7 +31,7 @@ enum class MisuseKind : uint8_t {
   kPeer,              // value: rank in the team; limit: ranks of the team
   kPeerOffRail,       // value: world rank; limit: ranks of a node's LSA team
   kPeerOffLsa,        // value: rank in the team; limit: LSA ranks
-  kNoWindow,          // null
+  kNullWindow,          // null
   kDeadWindow,        // deregistered, or never a window
   kForeignWindow,     // of another communicator
   kDestinationRange,  // value: offset; bytes; limit: size of the peer's window

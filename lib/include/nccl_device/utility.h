@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #if !defined(NCCL_CHECK_CUDACC)
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ANYGIN_KERNEL_COMPILE)
 #define NCCL_CHECK_CUDACC 1
 #else
 #define NCCL_CHECK_CUDACC 0

@@ -31,16 +31,18 @@ typedef enum {
 
 // A signal at a peer; all members are zero for none.
 struct ncclGinSignalDescriptor {
+  struct VaSignal {
+    ncclGinWindow_t signalWindow;
+    size_t signalOffset;  // bytes within the peer's window
+    ncclWindow_t ncclWindow;
+  };
+  struct IndexedSignal {
+    ncclGinSignal_t signalId;
+  };
   ncclGinSignalType type;
   union {
-    struct {
-      ncclGinWindow_t signalWindow;
-      size_t signalOffset;  // bytes within the peer's window
-      ncclWindow_t ncclWindow;
-    } vaSignal;
-    struct {
-      ncclGinSignal_t signalId;
-    } indexedSignal;
+    VaSignal vaSignal;
+    IndexedSignal indexedSignal;
   };
   bool isStrong;
 };

@@ -14,7 +14,7 @@
 #if defined(ANYGIN_TARGET_CPU)
 #define ANYGIN_NCCL_OUTLINED inline __attribute__((noinline))
 #else
-#define ANYGIN_NCCL_OUTLINED __device__ inline
+#define ANYGIN_NCCL_OUTLINED __device__ __noinline__ inline
 #endif
 
 namespace anygin {
@@ -93,7 +93,7 @@ NCCL_DEVICE_INLINE int backend_peer(const ncclDevComm& comm, int world) {
 }
 
 NCCL_DEVICE_INLINE void check_window(const Call& call, ncclWindow_t window) {
-  if (window == nullptr) misuse(call, MisuseKind::kNoWindow, -1, 0, 0);
+  if (window == nullptr) misuse(call, MisuseKind::kNullWindow, -1, 0, 0);
   if (window->live != kAnyginWindowLive) misuse(call, MisuseKind::kDeadWindow, -1, 0, 0);
   if (window->communicator != call.comm->resourceWindow_inlined.view->communicator) {
     misuse(call, MisuseKind::kForeignWindow, -1, 0, 0);
@@ -223,6 +223,21 @@ NCCL_DEVICE_INLINE Time deadline_after(uint64_t cycles) {
 #endif
   return cycles >= kNever / kNanosecond - 1 - now_ns ? kNever : (now_ns + cycles) * kNanosecond;
 }
+
+// A limit that began when a thread entered a call, for several waits in a row.
+struct Limit {
+  uint64_t cycles;
+  uint64_t start;
+
+  NCCL_DEVICE_INLINE explicit Limit(uint64_t limit_cycles) : cycles(limit_cycles), start(0) {
+    if (limit_cycles != kNoTimeout) start = static_cast<uint64_t>(clock64());
+  }
+  NCCL_DEVICE_INLINE uint64_t rest() const {
+    if (cycles == kNoTimeout) return kNoTimeout;
+    const uint64_t took = static_cast<uint64_t>(clock64()) - start;
+    return took < cycles ? cycles - took : 0;
+  }
+};
 
 // wait_until with a limit in cycles of clock64() from now.
 template <typename Predicate>

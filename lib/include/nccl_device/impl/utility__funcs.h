@@ -256,27 +256,27 @@ NCCL_DEVICE_INLINE Present<Arg0, Args...> present(Arg0&& arg, Args&&... args) {
 template <typename T>
 class Optional {
  public:
-  ANYGIN_NCCL_DEVICE Optional(Absent) {}
+  NCCL_DEVICE_INLINE Optional(Absent) {}
   template <typename... Args>
-  ANYGIN_NCCL_DEVICE Optional(Present<Args...> arguments) : is_present_(true) {
+  NCCL_DEVICE_INLINE Optional(Present<Args...> arguments) : is_present_(true) {
     make(arguments);
   }
-  ANYGIN_NCCL_DEVICE ~Optional() {
+  NCCL_DEVICE_INLINE ~Optional() {
     if (is_present_) value().~T();
   }
   Optional(const Optional&) = delete;
   Optional& operator=(const Optional&) = delete;
 
-  ANYGIN_NCCL_DEVICE bool present() const { return is_present_; }
-  ANYGIN_NCCL_DEVICE T& value() { return *reinterpret_cast<T*>(space_); }
+  NCCL_DEVICE_INLINE bool present() const { return is_present_; }
+  NCCL_DEVICE_INLINE T& value() { return *reinterpret_cast<T*>(space_); }
 
  private:
   template <typename... Made>
-  ANYGIN_NCCL_DEVICE void make(const Present<>&, Made&&... made) {
+  NCCL_DEVICE_INLINE void make(const Present<>&, Made&&... made) {
     ::new (static_cast<void*>(space_)) T(static_cast<Made&&>(made)...);
   }
   template <typename Arg0, typename... Args, typename... Made>
-  ANYGIN_NCCL_DEVICE void make(const Present<Arg0, Args...>& arguments, Made&&... made) {
+  NCCL_DEVICE_INLINE void make(const Present<Arg0, Args...>& arguments, Made&&... made) {
     make(arguments.rest, static_cast<Made&&>(made)..., static_cast<Arg0&&>(arguments.arg));
   }
 

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// LSA barriers, unicast: each rank stores its epoch into its inbox at every other. Contract 8.1.
+#ifndef ANYGIN_NCCL_DEVICE_IMPL_LSA_BARRIER__FUNCS_H_
+#define ANYGIN_NCCL_DEVICE_IMPL_LSA_BARRIER__FUNCS_H_
+
+#include "../lsa_barrier.h"
+#include "comm__funcs.h"
+#include "core__funcs.h"
+#include "gin__call.h"
+
+#if NCCL_CHECK_CUDACC
+namespace anygin {
+namespace lsa {
+
+ANYGIN_NCCL_OUTLINED void misuse(ncclDevComm const& comm, MisuseKind kind, uint64_t value, uint64_t limit,
+                                 const void* call_site) {
+  gin::Call call{};
+  call.comm = &comm;
+  call.name = DeviceCall::kLsaBarrier;
+  call.call_site = call_site;
+  gin::misuse(call, kind, -1, value, limit);
+}
+
+// The barrier exists and all ranks of the team can be reached by loads and stores.
+ANYGIN_NCCL_OUTLINED void check(ncclDevComm const& comm, ncclTeam team, ncclLsaBarrierHandle handle, uint32_t index,
+                                const void* call_site) {
+  if (comm.resourceWindow == nullptr) misuse(comm, MisuseKind::kNoResources, 0, 0, call_site);
+  if (index >= static_cast<uint32_t>(handle.nBarriers)) {
+    misuse(comm, MisuseKind::kBarrierIndex, index, static_cast<uint64_t>(handle.nBarriers), call_site);
+  }
+  const int ends[2] = {ncclTeamRankToLsa(comm, team, 0), ncclTeamRankToLsa(comm, team, team.nRanks - 1)};
+  for (int end : ends) {
+    if (static_cast<unsigned>(end) >= static_cast<unsigned>(comm.lsaSize)) {
+      misuse(comm, MisuseKind::kPeerOffLsa, static_cast<uint64_t>(static_cast<int64_t>(end)),
+             static_cast<uint64_t>(comm.lsaSize), call_site);
+    }
+  }
+}
+
+// Waits until `inbox` holds `want` or a later epoch.
+ANYGIN_NCCL_OUTLINED WaitOutcome wait_inbox(ncclDevComm const& comm, const uint32_t* inbox, uint32_t want,
+                                            const WaitReason& reason, uint64_t timeout_cycles) {
+  const auto reached = [inbox, want] { return rolling_reached(want, load_relaxed(inbox), 32); };
+  return gin::wait_limited(reached, comm.abortFlag, reason, timeout_cycles);
+}
+
+// A process that sleeps on `peer`'s behalf looks again.
+NCCL_DEVICE_INLINE void wake(ncclDevComm const& comm, int lsa_peer) {
+#if defined(ANYGIN_TARGET_CPU)
+  if (comm.resourceWindow->lsaWakeWords) anygin_ring_wake(comm.resourceWindow->lsaWakeWords[lsa_peer]);
+#else
+  (void)comm;
+  (void)lsa_peer;
+#endif
+}
+
+}  // namespace lsa
+}  // namespace anygin
+
+template <typename Coop>
+NCCL_DEVICE_INLINE uint32_t* ncclLsaBarrierSession_internal<Coop>::words(int lsaPeer) const {
+  return static_cast<uint32_t*>(ncclGetResourceBufferLsaPointer(comm, handle.bufHandle, lsaPeer));
+}
+template <typename Coop>
+NCCL_DEVICE_INLINE uint32_t* ncclLsaBarrierSession_internal<Coop>::saved_epoch() const {
+  return words(comm.lsaRank) + static_cast<uint32_t>(handle.nBarriers) + index;
+}
+template <typename Coop>
+NCCL_DEVICE_INLINE uint32_t* ncclLsaBarrierSession_internal<Coop>::inbox(int lsaPeer, int sender) const {
+  const uint32_t first = 3 * static_cast<uint32_t>(handle.nBarriers);
+  return words(lsaPeer) + first + index * static_cast<uint32_t>(team.nRanks) + static_cast<uint32_t>(sender);
+}
+
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclResult_t ncclLsaBarrierSession_internal<Coop>::wait_within(uint64_t timeoutCycles,
+                                                                                  const void* callSite) {
+  ncclResult_t result = ncclSuccess;
+  const anygin::gin::Limit limit(timeoutCycles);
+  for (int i = coop.thread_rank(); i < team.nRanks - 1; i += coop.size()) {
+    const int peer = (team.rank + 1 + i) % team.nRanks;
+    anygin::WaitReason reason;
+    reason.kind = anygin::WaitKind::kLsaBarrier;
+    reason.rank = comm.rank;
+    reason.peer = ncclTeamRankToWorld(comm, team, peer);
+    reason.index = index;
+    reason.bits = 32;
+    reason.want = epoch + 1;
+    reason.call_site = callSite;
+    if (anygin::lsa::wait_inbox(comm, inbox(comm.lsaRank, peer), epoch + 1, reason, limit.rest()) ==
+        anygin::WaitOutcome::kDeadline) {
+      result = ncclTimeout;
+      break;
+    }
+  }
+  if (result == ncclSuccess) epoch += 1;
+  coop.sync();
+  return result;
+}
+
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclLsaBarrierSession<Coop>::ncclLsaBarrierSession(Coop c, ncclDevComm const& devComm, ncclTeam tm,
+                                                                      ncclLsaBarrierHandle h, uint32_t barrier,
+                                                                      bool useMultimem, ncclMultimemHandle mm)
+    : ncclLsaBarrierSession_internal<Coop>{c, devComm, tm, h, barrier, false, mm, 0} {
+  (void)useMultimem;  // no device here has multicast: every rank falls back to unicast
+  anygin::lsa::check(devComm, tm, h, barrier, ANYGIN_CALL_SITE());
+  this->epoch = anygin::load_relaxed(this->saved_epoch());
+}
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclLsaBarrierSession<Coop>::ncclLsaBarrierSession(Coop c, ncclDevComm const& devComm,
+                                                                      ncclTeamTagLsa, uint32_t barrier,
+                                                                      bool useMultimem)
+    : ncclLsaBarrierSession(c, devComm, ncclTeamLsa(devComm), devComm.lsaBarrier, barrier, useMultimem,
+                            devComm.lsaMultimem) {}
+
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclLsaBarrierSession<Coop>::~ncclLsaBarrierSession() {
+  if (this->coop.thread_rank() == 0) anygin::store_relaxed(this->saved_epoch(), this->epoch);
+  this->coop.sync();
+}
+
+template <typename Coop>
+NCCL_DEVICE_INLINE void ncclLsaBarrierSession<Coop>::arrive(Coop, cuda::memory_order order) {
+  this->coop.sync();
+  if (this->team.nRanks == 1) return;
+  if (nccl::utility::releaseOrderOf(order) != cuda::memory_order_relaxed) anygin::release_writes();
+  for (int i = this->coop.thread_rank(); i < this->team.nRanks - 1; i += this->coop.size()) {
+    const int peer = (this->team.rank + 1 + i) % this->team.nRanks;
+    const int lsaPeer = ncclTeamRankToLsa(this->comm, this->team, peer);
+    anygin::store_relaxed(this->inbox(lsaPeer, this->team.rank), this->epoch + 1);
+    anygin::lsa::wake(this->comm, lsaPeer);
+  }
+}
+
+template <typename Coop>
+NCCL_DEVICE_INLINE void ncclLsaBarrierSession<Coop>::wait(Coop, cuda::memory_order order) {
+  (void)order;  // the wait always acquires
+  this->wait_within(anygin::gin::kNoTimeout, ANYGIN_CALL_SITE());
+}
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclResult_t ncclLsaBarrierSession<Coop>::wait(Coop, cuda::memory_order order,
+                                                                  uint64_t timeoutCycles) {
+  (void)order;
+  this->coop.sync();
+  return this->wait_within(timeoutCycles, ANYGIN_CALL_SITE());
+}
+
+template <typename Coop>
+NCCL_DEVICE_INLINE void ncclLsaBarrierSession<Coop>::sync(Coop c, cuda::memory_order order) {
+  arrive(c, order);
+  wait(c, order);
+}
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclResult_t ncclLsaBarrierSession<Coop>::sync(Coop c, cuda::memory_order order,
+                                                                  uint64_t timeoutCycles) {
+  arrive(c, order);
+  return wait(c, order, timeoutCycles);
+}
+#endif  // NCCL_CHECK_CUDACC
+
+#endif  // ANYGIN_NCCL_DEVICE_IMPL_LSA_BARRIER__FUNCS_H_
