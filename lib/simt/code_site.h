@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names a place in a program's code for a report.
+// Names a place in a program's code for a report: base/code_site.h.
 #pragma once
 
-#include <string>
+#include "anygin/base/code_site.h"
 
 namespace anygin::simt {
 
-// "symbol+0x1c (program+0x2f41)", as far as the dynamic symbol table tells; the second half goes into addr2line.
-std::string describe_site(const void* address);
+using anygin::describe_site;
 
 }  // namespace anygin::simt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "anygin/simt/code_site.h"
+#include "anygin/base/code_site.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-namespace anygin::simt {
+namespace anygin {
 
 namespace {
 
@@ -35,4 +35,4 @@ std::string describe_site(const void* address) {
   return fmt::format("{}+{:#x} ({}+{:#x})", demangled(info.dli_sname), in_symbol, file, in_file);
 }
 
-}  // namespace anygin::simt
+}  // namespace anygin

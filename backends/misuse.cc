@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cpu target's reports of misuse: one line that names the call, the place, what is wrong, the limit and what would
+// be right.
+#include "anygin/backends/misuse.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+#include "anygin/base/code_site.h"
+#include "anygin/base/world.h"
+
+namespace anygin {
+namespace {
+
+const char* name_of(DeviceCall call) {
+  switch (call) {
+    case DeviceCall::kConstructor:
+      return "ncclGin";
+    case DeviceCall::kPut:
+      return "ncclGin::put";
+    case DeviceCall::kPutValue:
+      return "ncclGin::putValue";
+    case DeviceCall::kGet:
+      return "ncclGin::get";
+    case DeviceCall::kSignal:
+      return "ncclGin::signal";
+    case DeviceCall::kFlush:
+      return "ncclGin::flush";
+    case DeviceCall::kFlushAsync:
+      return "ncclGin::flushAsync";
+    case DeviceCall::kWait:
+      return "ncclGin::wait";
+    case DeviceCall::kCounter:
+      return "ncclGin's counter";
+    case DeviceCall::kReadSignal:
+      return "ncclGin::readSignal";
+    case DeviceCall::kWaitSignal:
+      return "ncclGin::waitSignal";
+    case DeviceCall::kShadow:
+      return "ncclGin's signal shadow";
+    case DeviceCall::kResetSignal:
+      return "ncclGin::resetSignal";
+    case DeviceCall::kGinBarrier:
+      return "ncclGinBarrierSession";
+    case DeviceCall::kLsaBarrier:
+      return "ncclLsaBarrierSession";
+    case DeviceCall::kCalls:
+      break;
+  }
+  return "the device API";
+}
+
+std::string range_text(const char* what, const char* whose, const Misuse& m) {
+  return fmt::format("{} offset {} + {} bytes lies outside {} window of {} bytes; offset + bytes is at most {}", what,
+                     m.value, m.bytes, whose, m.limit, m.limit);
+}
+
+// Counts are granted by ncclDevCommCreate: `field` says how many.
+std::string index_text(const char* what, const char* field, const Misuse& m) {
+  if (m.limit == 0) return fmt::format("{} {} of none; set {}", what, m.value, field);
+  return fmt::format("{} {} is beyond the {} granted; ids are 0 to {}, or raise {}", what, m.value, m.limit,
+                     m.limit - 1, field);
+}
+
+std::string what_is_wrong(const Misuse& m) {
+  const auto signed_value = static_cast<int64_t>(m.value);
+  switch (m.kind) {
+    case MisuseKind::kPeer:
+      return fmt::format("peer {} (communicator rank {}) is outside the team; peers are 0 to {}", signed_value, m.peer,
+                         static_cast<int64_t>(m.limit) - 1);
+    case MisuseKind::kPeerOffRail:
+      return fmt::format(
+          "rank {} is not on the caller's rail, and only the rail is connected; ranks congruent to the caller's modulo "
+          "{} are, or ask for NCCL_GIN_CONNECTION_FULL",
+          signed_value, m.limit);
+    case MisuseKind::kPeerOffLsa:
+      return fmt::format("the team reaches LSA rank {}, outside the LSA team; its ranks are 0 to {}", signed_value,
+                         static_cast<int64_t>(m.limit) - 1);
+    case MisuseKind::kNullWindow:
+      return "the window is NULL; pass one of ncclCommWindowRegister, after its group has ended";
+    case MisuseKind::kDeadWindow:
+      return "the window is not registered (any more); deregister after the last kernel that uses it";
+    case MisuseKind::kForeignWindow:
+      return "the window belongs to another communicator; register the buffer with this one";
+    case MisuseKind::kDestinationRange:
+      return range_text("destination", "the", m);
+    case MisuseKind::kSourceRange:
+      return range_text("source", "the", m);
+    case MisuseKind::kSignalRange:
+      return range_text("signal", "the", m);
+    case MisuseKind::kSignalIndex:
+      return index_text("signal", "ncclDevCommRequirements::ginSignalCount", m);
+    case MisuseKind::kCounterIndex:
+      return index_text("counter", "ncclDevCommRequirements::ginCounterCount", m);
+    case MisuseKind::kSignalMisaligned:
+      return fmt::format("signal offset {} is not a multiple of 8", m.value);
+    case MisuseKind::kSignalNotOrdered:
+      return "a signal by address lies in a window without strict ordering; register it with NCCL_WIN_STRICT_ORDERING";
+    case MisuseKind::kStrongNotGranted:
+      return "a strong signal on a device communicator made without; set "
+             "ncclDevCommRequirements::ginStrongSignalsRequired";
+    case MisuseKind::kVaNotGranted:
+      return "a signal by address on a device communicator made without; set "
+             "ncclDevCommRequirements::ginVaSignalsRequired";
+    case MisuseKind::kNoGin:
+      return "the device communicator has no GIN contexts; set ncclDevCommRequirements::ginConnectionType";
+    case MisuseKind::kDeadCommunicator:
+      return "the device communicator is destroyed, or was not made by ncclDevCommCreate";
+    case MisuseKind::kBits:
+      return fmt::format("a comparison of {} bits; bits are 1 to 64", signed_value);
+    case MisuseKind::kBarrierIndex:
+      return index_text("barrier index", "the count in ncclDevCommRequirements", m);
+    case MisuseKind::kNoResources:
+      return "the device communicator has no barriers; set ncclDevCommRequirements::lsaBarrierCount or barrierCount";
+    case MisuseKind::kContextIndex:
+      return fmt::format(
+          "context index {} is beyond the {} granted and is taken modulo; other libraries do not: use "
+          "ncclDevComm::ginContextCount",
+          signed_value, m.limit);
+    case MisuseKind::kKinds:
+      break;
+  }
+  return "misuse";
+}
+
+std::string report_of(const Misuse& m) {
+  std::string text = fmt::format("{} by rank {}", name_of(m.call), m.rank);
+  if (m.kind != MisuseKind::kContextIndex) text += fmt::format(", context {}", m.context);
+  if (m.peer >= 0) text += fmt::format(", to rank {}", m.peer);
+  return fmt::format("{}: {} [at {}]", text, what_is_wrong(m), describe_site(m.call_site));
+}
+
+void print_line(const std::string& text) {
+  const std::string line = text + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace
+
+void describe_misuse(const Misuse& misuse, char* text, size_t size) {
+  std::snprintf(text, size, "%s", report_of(misuse).c_str());
+}
+
+extern "C" void anygin_report_misuse(const Misuse* misuse) {
+  const std::string text = report_of(*misuse);
+  print_line("anygin: misuse: " + text);
+  if (misuse->sink) static_cast<MisuseListener*>(misuse->sink)->on_misuse(*misuse, text.c_str());
+  if (misuse->abort_word && load_relaxed(misuse->abort_word) == 0) {
+    publish(misuse->abort_word, static_cast<uint32_t>(AbortCause::kMisuse));
+  }
+  ring(world().executor.wake_word());
+  anygin_leave_kernel(AbortCause::kMisuse);
+}
+
+extern "C" void anygin_report_nonportable(const Misuse* misuse) {
+  print_line("anygin: not portable: " + report_of(*misuse));
+}
+
+}  // namespace anygin
