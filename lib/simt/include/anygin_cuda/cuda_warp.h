@@ -14,6 +14,17 @@ inline int lane_of_warp() {
   return static_cast<int>(anygin_linear_thread & 31u);
 }
 
+// An address inside the caller, for reports; the functions here are inlined into user code.
+__attribute__((always_inline)) inline const void* call_site() {
+  const void* here = nullptr;
+#if defined(__x86_64__)
+  __asm__ __volatile__("lea 0(%%rip), %0" : "=r"(here));
+#elif defined(__aarch64__)
+  __asm__ __volatile__("adr %0, ." : "=r"(here));
+#endif
+  return here;
+}
+
 template <typename T>
 T shuffle(unsigned mask, const T& value, int source_lane) {
   static_assert(std::is_trivially_copyable_v<T>, "a shuffle moves plain values");
@@ -26,6 +37,7 @@ T shuffle(unsigned mask, const T& value, int source_lane) {
   op.bytes = sizeof(T);
   op.value = &value;
   op.result = &result;
+  op.call_site = call_site();
   anygin_warp_op(&op);
   return result;
 }
@@ -45,6 +57,7 @@ inline uint32_t warp_word(WarpOpKind kind, unsigned mask, uint64_t operand, bool
   op.result = &result;
   op.predicate = operand;
   op.is_signed = is_signed;
+  op.call_site = call_site();
   anygin_warp_op(&op);
   return result;
 }
@@ -68,6 +81,7 @@ uint64_t match_operand(T value) {
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   anygin::simt::WarpOp op;
   op.mask = mask;
+  op.call_site = anygin::simt::call_site();
   anygin::simt::anygin_warp_op(&op);
 }
 inline unsigned __activemask() {

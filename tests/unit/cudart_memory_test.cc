@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory through libcudart: allocation, copies, fills, what is known of a pointer, and every refusal.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "cuda_runtime.h"
+
+namespace {
+
+class CudartMemory : public testing::Test {
+ protected:
+  static constexpr size_t kBytes = 4096;
+  void SetUp() override {
+    ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+    ASSERT_EQ(cudaMalloc(&device_, kBytes), cudaSuccess);
+    ASSERT_EQ(cudaMallocHost(&pinned_, kBytes), cudaSuccess);
+    cudaGetLastError();
+  }
+  void TearDown() override {
+    EXPECT_EQ(cudaFree(device_), cudaSuccess);
+    EXPECT_EQ(cudaFreeHost(pinned_), cudaSuccess);
+    EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  }
+  std::vector<unsigned char> read_device(size_t bytes) {
+    std::vector<unsigned char> copy(bytes, 0xee);
+    EXPECT_EQ(cudaMemcpy(copy.data(), device_, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+    return copy;
+  }
+  unsigned char* device_ = nullptr;
+  unsigned char* pinned_ = nullptr;
+};
+
+TEST_F(CudartMemory, CopiesThereAndBack) {
+  std::vector<unsigned char> bytes(kBytes);
+  for (size_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<unsigned char>(i * 7);
+  ASSERT_EQ(cudaMemcpy(device_, bytes.data(), kBytes, cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(read_device(kBytes), bytes);
+  ASSERT_EQ(cudaMemcpy(pinned_, device_ + 100, 50, cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(std::memcmp(pinned_, bytes.data() + 100, 50), 0);
+}
+TEST_F(CudartMemory, FillsExactlyTheRange) {
+  ASSERT_EQ(cudaMemset(device_, 0x11, kBytes), cudaSuccess);
+  ASSERT_EQ(cudaMemset(device_ + 10, 0x1ab, 5), cudaSuccess);  // the low byte counts
+  const auto bytes = read_device(20);
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(bytes[i], i >= 10 && i < 15 ? 0xab : 0x11) << i;
+}
+TEST_F(CudartMemory, RowsKeepTheirPitch) {
+  ASSERT_EQ(cudaMemset(device_, 0, kBytes), cudaSuccess);
+  const unsigned char rows[] = "abcdefghi";
+  ASSERT_EQ(cudaMemcpy2D(device_, 8, rows, 3, 3, 3, cudaMemcpyHostToDevice), cudaSuccess);
+  const auto bytes = read_device(24);
+  EXPECT_EQ(std::memcmp(bytes.data(), "abc\0\0\0\0\0def\0\0\0\0\0ghi\0\0\0\0\0", 24), 0);
+  ASSERT_EQ(cudaMemset2D(device_, 8, 'x', 2, 2), cudaSuccess);
+  EXPECT_EQ(std::memcmp(read_device(24).data(), "xxc\0\0\0\0\0xxf\0\0\0\0\0ghi\0\0\0\0\0", 24), 0);
+  EXPECT_EQ(cudaMemcpy2D(device_, 2, rows, 3, 3, 3, cudaMemcpyHostToDevice), cudaErrorInvalidPitchValue);
+}
+TEST_F(CudartMemory, BoxesOfOnePlane) {
+  ASSERT_EQ(cudaMemset(device_, 0, kBytes), cudaSuccess);
+  char source[] = "abcdefgh";
+  cudaMemcpy3DParms box{};
+  box.srcPtr = {source, 4, 4, 2};
+  box.dstPtr = {device_, 16, 16, 4};
+  box.dstPos = {1, 1, 0};
+  box.extent = {3, 2, 1};
+  box.kind = cudaMemcpyHostToDevice;
+  ASSERT_EQ(cudaMemcpy3D(&box), cudaSuccess);
+  const auto bytes = read_device(64);
+  EXPECT_EQ(std::memcmp(bytes.data() + 17, "abc", 3), 0);
+  EXPECT_EQ(std::memcmp(bytes.data() + 33, "efg", 3), 0);
+  EXPECT_EQ(bytes[20], 0);
+}
+TEST_F(CudartMemory, DirectionsAreChecked) {
+  unsigned char host[16] = {};
+  auto* heap_memory = new unsigned char[16]();
+  EXPECT_EQ(cudaMemcpy(device_, heap_memory, 16, static_cast<cudaMemcpyKind>(7)), cudaErrorInvalidMemcpyDirection);
+  EXPECT_EQ(cudaMemcpy(heap_memory, device_, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(device_, device_ + 16, 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(host, device_, 16, cudaMemcpyHostToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(device_, heap_memory, 16, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(nullptr, heap_memory, 16, cudaMemcpyHostToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(device_, pinned_, 16, cudaMemcpyDeviceToDevice), cudaSuccess);  // pinned memory is both
+  EXPECT_EQ(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice), cudaSuccess);
+  delete[] heap_memory;
+}
+TEST_F(CudartMemory, RangesThatLeaveTheAllocationAreRefused) {
+  std::vector<unsigned char> host(kBytes + 1, 1);
+  ASSERT_EQ(cudaMemset(device_, 0, kBytes), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(device_, host.data(), kBytes + 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemset(device_ + 1, 1, kBytes), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpyAsync(device_ + kBytes - 1, host.data(), 2, cudaMemcpyDefault, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(read_device(kBytes), std::vector<unsigned char>(kBytes, 0));
+}
+TEST_F(CudartMemory, FreeTakesOnlyStartsOfLiveAllocations) {
+  unsigned char* pointer = nullptr;
+  ASSERT_EQ(cudaMalloc(&pointer, 10), cudaSuccess);
+  EXPECT_EQ(cudaFree(pointer + 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFreeHost(pointer), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(pinned_), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(pointer), cudaSuccess);
+  EXPECT_EQ(cudaFree(pointer), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
+  int on_stack = 0;
+  EXPECT_EQ(cudaFree(&on_stack), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+}
+TEST_F(CudartMemory, TooMuchIsOutOfMemory) {
+  void* pointer = &pointer;
+  EXPECT_EQ(cudaMalloc(&pointer, size_t{1} << 60), cudaErrorMemoryAllocation);
+  EXPECT_EQ(pointer, nullptr);
+  EXPECT_EQ(cudaMalloc(static_cast<void**>(nullptr), 4), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMalloc(&pointer, 0), cudaSuccess);
+  EXPECT_EQ(pointer, nullptr);
+}
+TEST_F(CudartMemory, FreeMemoryGoesDownAndUp) {
+  size_t before = 0, during = 0, after = 0, total = 0;
+  ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
+  void* pointer = nullptr;
+  ASSERT_EQ(cudaMalloc(&pointer, 1 << 20), cudaSuccess);
+  ASSERT_EQ(cudaMemGetInfo(&during, &total), cudaSuccess);
+  ASSERT_EQ(cudaFree(pointer), cudaSuccess);
+  ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+  EXPECT_EQ(before - during, size_t{1} << 20);
+  EXPECT_EQ(before, after);
+}
+TEST_F(CudartMemory, PointersKnowWhatTheyAre) {
+  cudaPointerAttributes attributes;
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  unsigned char* second = nullptr;
+  ASSERT_EQ(cudaMalloc(&second, 64), cudaSuccess);
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, second + 63), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
+  EXPECT_EQ(attributes.device, 1);
+  EXPECT_EQ(attributes.devicePointer, second + 63);
+  EXPECT_EQ(attributes.hostPointer, nullptr);
+  EXPECT_EQ(cudaFree(second), cudaSuccess);
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, pinned_ + 1), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+  EXPECT_EQ(attributes.devicePointer, pinned_ + 1);
+  void* managed = nullptr;
+  ASSERT_EQ(cudaMallocManaged(&managed, 64), cudaSuccess);
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, managed), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeManaged);
+  EXPECT_EQ(cudaFree(managed), cudaSuccess);
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, &attributes), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
+  EXPECT_EQ(attributes.devicePointer, nullptr);
+}
+TEST_F(CudartMemory, PinnedMemoryIsMapped) {
+  void* pointer = nullptr;
+  EXPECT_EQ(cudaHostGetDevicePointer(&pointer, pinned_, 0), cudaSuccess);
+  EXPECT_EQ(pointer, pinned_);
+  int on_stack = 0;
+  EXPECT_EQ(cudaHostGetDevicePointer(&pointer, &on_stack, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaHostAlloc(&pointer, 16, 0x80), cudaErrorInvalidValue);
+}
+
+int symbol_stand_in[4] = {1, 2, 3, 4};
+TEST_F(CudartMemory, SymbolsAreCopiedByName) {
+  const int values[2] = {30, 40};
+  ASSERT_EQ(cudaMemcpyToSymbol(symbol_stand_in, values, sizeof(values), 2 * sizeof(int)), cudaSuccess);
+  int back[4] = {};
+  ASSERT_EQ(cudaMemcpyFromSymbol(back, symbol_stand_in, sizeof(back)), cudaSuccess);
+  EXPECT_EQ(back[1], 2);
+  EXPECT_EQ(back[2], 30);
+  EXPECT_EQ(back[3], 40);
+  size_t bytes = 0;
+  void* address = nullptr;
+  EXPECT_EQ(cudaGetSymbolSize(&bytes, symbol_stand_in), cudaSuccess);
+  EXPECT_EQ(cudaGetSymbolAddress(&address, symbol_stand_in), cudaSuccess);
+  EXPECT_EQ(bytes, sizeof(symbol_stand_in));
+  EXPECT_EQ(address, symbol_stand_in);
+}
+TEST_F(CudartMemory, WhatIsNotThereSaysSo) {
+  cudaIpcMemHandle_t handle;
+  EXPECT_EQ(cudaIpcGetMemHandle(&handle, device_), cudaErrorNotSupported);
+  EXPECT_EQ(cudaHostRegister(&handle, sizeof(handle), 0), cudaErrorNotSupported);
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
+}
+
+}  // namespace
