@@ -14,6 +14,7 @@
 #include "nccl_device/impl/ll_a2a__funcs.h"
 #include "nccl_device/impl/lsa_barrier__funcs.h"
 #include "nccl_device/impl/gin__funcs.h"
+#include "nccl_device/impl/gin_c__funcs.h"
 #include "nccl_device/impl/gin_barrier__funcs.h"
 #include "nccl_device/impl/ptr__funcs.h"
 #include "nccl_device/impl/reduce_copy__funcs.h"

@@ -13,6 +13,7 @@
 
 template <unsigned backendMask>
 struct ncclGin_BackendMask;
+struct ncclGinCtx;
 template <unsigned backendMask>
 struct ncclGinCtx_M;
 template <ncclNetDeviceType backend>
@@ -252,5 +253,7 @@ struct ncclGin_BackendMask {
   NCCL_DEVICE_INLINE ncclGinCtx_M<backendMask> _makeCtx() const;
 };
 #endif  // NCCL_CHECK_CUDACC
+
+#include "gin_c.h"
 
 #endif  // ANYGIN_NCCL_DEVICE_GIN_H_
