@@ -20,6 +20,7 @@ namespace anygin::emulated {
 inline constexpr uint32_t kInlineMax = 64;   // bytes of a write whose payload is taken at the post
 inline constexpr uint32_t kFlowOpsMax = 64;  // operations of a flow between initiator and target
 inline constexpr uint32_t kFlowChunksMax = 16;
+static_assert(kFlowOpsMax <= 256, "Message::unsettled has 8 bits");
 
 using FlowSeq = Seq<32, uint32_t>;
 

@@ -59,6 +59,7 @@ bool FlowReceive::on_message(const Message& m, const char* payload, ChoiceSource
   const FlowSeq sequence(m.sequence);
   if (failed_ && !before(sequence, failed_at_)) return true;
   if (before(sequence, base_)) return true;  // a duplicate: done, and done once
+  if (!settle_before(FlowSeq(m.sequence - m.unsettled))) return false;
   const size_t index = sequence.distance_from(base_);
   if (index >= kFlowOpsMax) return false;
   while (held_.size() <= index) held_.emplace_back();
@@ -82,6 +83,23 @@ bool FlowReceive::on_message(const Message& m, const char* payload, ChoiceSource
   }
   if (held.stage == Stage::kArrived) accept_early(index, choices);
   return true;
+}
+
+// The initiator knows operations before `floor` to be visible: those that never came it did by itself.
+bool FlowReceive::settle_before(FlowSeq floor) {
+  if (!before(base_, floor)) return true;
+  const size_t count = std::min<size_t>(held_.size(), floor.distance_from(base_));
+  for (size_t i = 0; i < count; ++i) {
+    if (held_[i].stage == Stage::kMissing) held_[i].stage = Stage::kDone;
+  }
+  retire();
+  if (held_.empty() && before(base_, floor)) base_ = floor;
+  return !before(base_, floor);
+}
+
+bool FlowReceive::idle() const {
+  return std::all_of(held_.begin(), held_.end(),
+                     [](const Held& held) { return held.stage == Stage::kMissing || held.stage == Stage::kDone; });
 }
 
 // First message of an operation. False: an operation that no NIC does.
@@ -266,16 +284,16 @@ void FlowReceive::run_write(size_t index, ChoiceSource& choices) {
   if (run.end < range.end) chunk.rest.push_back({run.end, range.end});
   if (range.begin < run.begin) chunk.rest.push_back({range.begin, run.begin});
   held.moving = place;
-  held.staging.resize(0);
+  held.moving_bytes = run.end - run.begin;
   held.ticket = place.agent->write(place.name, chunk.data.data() + (run.begin - chunk.offset), run.end - run.begin);
   held.poll_at = place.agent;
-  witness_.on_visible(sequence_of(index), place, run.end - run.begin);
   if (held.ticket == kDone) finish_range(index);
 }
 
 // A run of the front chunk is visible.
 void FlowReceive::finish_range(size_t index) {
   Held& held = held_[index];
+  witness_.on_visible(sequence_of(index), held.moving, held.moving_bytes);
   if (!held.chunks.front().rest.empty()) return;
   // In program order chunks go in the order they came: erase, do not swap.
   held.chunks.erase(held.chunks.begin());
@@ -321,6 +339,7 @@ void FlowReceive::run_read(size_t index) {
       if (!resolve_again(index, held.arrived, bytes, &place)) return;
       held.poll_at = place.agent;
       held.ticket = place.agent->read(held.staging.data(), place.name, bytes);
+      witness_.on_source_read(sequence_of(index), place, bytes);
       if (held.ticket != kDone) return;
     }
     held.staged = true;

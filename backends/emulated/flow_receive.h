@@ -37,8 +37,8 @@ class FlowReceive {
   // runnable(now) was true.
   void run_one(ChoiceSource& choices, Time now);
 
-  // Nothing is held: all that arrived is visible.
-  bool idle() const { return held_.empty(); }
+  // All that arrived is visible.
+  bool idle() const;
   // Drops everything; later messages are ignored.
   void stop();
   void describe_pending(std::vector<std::string>& out) const;
@@ -70,12 +70,14 @@ class FlowReceive {
     Ticket ticket = kDone;
     MemoryAgent* poll_at = nullptr;
     Place moving{};
+    uint32_t moving_bytes = 0;
     uint64_t old_value = 0;
     std::vector<char> staging;  // of a read: the chunk that was read and not yet sent
     bool staged = false;
     bool added = false;
   };
 
+  bool settle_before(FlowSeq floor);
   bool take_write(Held& held, const Message& message, const char* payload);
   bool begin(Held& held, const Message& message, ChoiceSource& choices, Time now);
   void fail(FlowSeq sequence, WireStatus status);

@@ -169,6 +169,9 @@ void FlowSend::push_staged() {
     staged_.busy = false;
     return;
   }
+  size_t settled = 0;
+  while (ops_[settled].visible) ++settled;
+  staged_.message.unsettled = static_cast<uint8_t>(index - settled);
   if (!link_.send(staged_.message, staged_.payload.data())) return;
   staged_.busy = false;
   SendOp& op = ops_[index];

@@ -95,6 +95,7 @@ class FlowSend {
   void collect_sendable(Time now, std::vector<size_t>& out) const;
   bool poll_transfers();
   void run_direct(size_t index);
+  void note_read(FlowSeq sequence, const Work& work, Place remote, uint32_t offset, uint32_t bytes);
   void end_direct_piece(size_t index);
   void stage(size_t index);
   void push_staged();

@@ -59,6 +59,12 @@ std::optional<size_t> FlowSend::direct_index() const {
   return index;
 }
 
+void FlowSend::note_read(FlowSeq sequence, const Work& work, Place remote, uint32_t offset, uint32_t bytes) {
+  if (work.kind == WorkKind::kFetchAdd || work.is_inline) return;
+  const Place source = work.kind == WorkKind::kRead ? remote : work.local;
+  witness_.on_source_read(sequence, source + offset, bytes);
+}
+
 void FlowSend::run_direct(size_t index) {
   SendOp& op = ops_[index];
   Place remote;
@@ -78,9 +84,7 @@ void FlowSend::run_direct(size_t index) {
   }
   op.moving = piece_length(op.work, op.moved);
   const Started started = start_piece(op.work, remote, op.moved, op.moving, &op.old_value);
-  if (op.work.kind == WorkKind::kWrite && !op.work.is_inline) {
-    witness_.on_source_read(sequence_of(index), op.work.local + op.moved, op.moving);
-  }
+  note_read(sequence_of(index), op.work, remote, op.moved, op.moving);
   op.remote = remote;
   op.ticket = started.ticket;
   op.poll_at = started.poll_at;
@@ -121,7 +125,7 @@ FlowSend::Now FlowSend::do_now(const Work& work) {
   WorkStatus why = WorkStatus::kOk;
   if (reach_.reach(work, &remote, &why) != FlowReach::Answer::kMapped) return Now::kDeclined;
   const FlowSeq sequence = base_;
-  if (work.kind == WorkKind::kWrite && !work.is_inline) witness_.on_source_read(sequence, work.local, work.bytes);
+  note_read(sequence, work, remote, 0, work.bytes);
   Started started = start_piece(work, remote, 0, work.bytes, &old_value_);
   bool added = false;
   if (work.kind == WorkKind::kFetchAdd && started.ticket == kDone) {

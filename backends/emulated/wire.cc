@@ -16,6 +16,7 @@ enum Offset : size_t {
   kKindAt = 0,
   kFlagsAt = 1,
   kStatusAt = 2,
+  kUnsettledAt = 3,
   kQueuePairAt = 4,
   kSequenceAt = 8,
   kOffsetAt = 12,
@@ -67,7 +68,8 @@ void encode_message(const Message& m, char (&out)[kWireHeaderBytes]) {
       static_cast<uint8_t>((m.may_pass ? kFlagMayPass : 0) | (m.last ? kFlagLast : 0) | (m.grouped ? kFlagGrouped : 0));
   put(out, kKindAt, static_cast<uint8_t>(m.kind));
   put(out, kFlagsAt, flags);
-  put(out, kStatusAt, static_cast<uint16_t>(m.status));
+  put(out, kStatusAt, static_cast<uint8_t>(m.status));
+  put(out, kUnsettledAt, m.unsettled);
   put(out, kQueuePairAt, m.queue_pair);
   put(out, kSequenceAt, m.sequence);
   put(out, kOffsetAt, m.offset);
@@ -84,7 +86,8 @@ bool decode_message(const char* data, size_t available, Message* out) {
   if (available < kWireHeaderBytes) return false;
   const auto kind = get<uint8_t>(data, kKindAt);
   const auto flags = get<uint8_t>(data, kFlagsAt);
-  const auto status = get<uint16_t>(data, kStatusAt);
+  const auto status = get<uint8_t>(data, kStatusAt);
+  out->unsettled = get<uint8_t>(data, kUnsettledAt);
   out->queue_pair = get<uint32_t>(data, kQueuePairAt);
   out->source_pair = get<uint32_t>(data, kSourcePairAt);
   if (kind < static_cast<uint8_t>(MessageKind::kWrite) || kind > static_cast<uint8_t>(MessageKind::kNack)) return false;

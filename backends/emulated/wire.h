@@ -4,7 +4,9 @@
 //
 //   byte 0      kind            8 bits
 //        1      flags           8 bits: 0 hint may_pass, 1 last chunk, 2 payload of the signal comes just before
-//        2      status         16 bits: WireStatus
+//        2      status          8 bits: WireStatus
+//        3      unsettled       8 bits: of a request: how many operations just before it may not be visible yet; all
+//                               older ones are, also those that the initiator did by itself and never sent
 //        4      queue_pair     32 bits: number of the receiver's queue pair
 //        8      sequence       32 bits: of the operation in its flow
 //        12     offset         32 bits: of the chunk in the operation
@@ -37,13 +39,13 @@ enum class MessageKind : uint8_t {
   kNack = 8,          // operation `sequence` failed with `status`; nothing after it that must follow it happened
 };
 
-enum class WireStatus : uint16_t {
+enum class WireStatus : uint8_t {
   kOk = 0,
   kRemoteAccess = 1,     // unknown key, outside the region, or not allowed
   kRemoteInvalid = 2,    // malformed, or misaligned atomic
   kRemoteOperation = 3,  // the target cannot do it: its queue pair is not ready or in error
 };
-inline constexpr uint16_t kWireStatusMax = 3;
+inline constexpr uint8_t kWireStatusMax = 3;
 
 struct Message {
   MessageKind kind = MessageKind::kWrite;
@@ -51,6 +53,7 @@ struct Message {
   bool last = false;
   bool grouped = false;
   WireStatus status = WireStatus::kOk;
+  uint8_t unsettled = 0;
   uint32_t queue_pair = 0;
   uint32_t sequence = 0;
   uint32_t offset = 0;
