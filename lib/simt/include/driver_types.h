@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stddef.h>
 
+#include "anygin_cuda/cuda_device_properties.h"
 #include "anygin_cuda/cuda_error_codes.h"
 #include "anygin_cuda/cuda_mode.h"
 #include "host_defines.h"
@@ -213,9 +214,6 @@ enum cudaStreamCaptureStatus {
   cudaStreamCaptureStatusInvalidated = 2
 };
 
-typedef struct CUuuid_st {
-  char bytes[16];
-} cudaUUID_t;
 typedef struct cudaIpcMemHandle_st {
   char reserved[CUDA_IPC_HANDLE_SIZE];
 } cudaIpcMemHandle_t;
@@ -294,5 +292,3 @@ typedef struct cudaLaunchConfig_st {
   cudaLaunchAttribute* attrs;
   unsigned int numAttrs;
 } cudaLaunchConfig_t;
-
-#include "anygin_cuda/cuda_device_properties.h"

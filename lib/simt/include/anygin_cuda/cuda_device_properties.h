@@ -3,6 +3,12 @@
 // has and that mean something here, by CUDA's names; the layout is ours.
 #pragma once
 
+#include <stddef.h>
+
+typedef struct CUuuid_st {
+  char bytes[16];
+} cudaUUID_t;
+
 struct cudaDeviceProp {
   char name[256];
   cudaUUID_t uuid;
