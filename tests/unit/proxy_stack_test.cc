@@ -19,6 +19,7 @@ using ::testing::SizeIs;
 struct Arm {
   Profile profile;
   int ranks;
+  uint64_t seed;
 };
 
 constexpr uint64_t kBytes = 64 * 1024;
@@ -79,7 +80,7 @@ class ProxyStack : public ::testing::TestWithParam<Arm> {
     return proxy_wait(device(rank, index), request, kNever) == WaitOutcome::kSatisfied;
   }
 
-  TestWorld world_;
+  TestWorld world_{GetParam().seed};
   Options options_;
   int ranks_ = 0;
   std::unique_ptr<LocalBootstrapGroup> group_;
@@ -191,10 +192,20 @@ TEST_P(ProxyStack, P31_P32_nothing_to_a_failed_peer_completes) {
   EXPECT_EQ(named, peer);
 }
 
-INSTANTIATE_TEST_SUITE_P(Arms, ProxyStack, ::testing::Values(Arm{Profile::kInorder, 1}, Arm{Profile::kInorder, 3}),
-                         [](const auto& arm) {
-                           return std::string(name_of(arm.param.profile)) + "_" + std::to_string(arm.param.ranks);
-                         });
+std::vector<Arm> arms() {
+  std::vector<Arm> all = {{Profile::kInorder, 1, 1},
+                          {Profile::kInorder, 3, 1},
+                          {Profile::kCx7, 3, 1},
+                          {Profile::kSrd, 3, 1},
+                          {Profile::kRelaxed, 1, 1}};
+  for (uint64_t seed = 1; seed <= 8; ++seed) all.push_back({Profile::kRelaxed, 3, seed});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Arms, ProxyStack, ::testing::ValuesIn(arms()), [](const auto& arm) {
+  return std::string(name_of(arm.param.profile)) + "_ranks_" + std::to_string(arm.param.ranks) + "_seed_" +
+         std::to_string(arm.param.seed);
+});
 
 }  // namespace
 }  // namespace anygin::testing
