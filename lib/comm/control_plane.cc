@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "anygin/base/env_real.h"
@@ -48,6 +49,23 @@ Result<std::unique_ptr<ControlPlane>> ControlPlane::join(const ControlOpening& o
   return plane;
 }
 
+void ControlPlane::stop() {
+  for (Peer& peer : peers_) {
+    if (peer.link) peer.link->stop();
+  }
+}
+
+std::string ControlPlane::describe_wait() const {
+  const std::lock_guard lock(mutex_);
+  if (!gathering_ || missing_.load() == 0) return "";
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i].link && peers_[i].gathers.empty()) missing.push_back(i);
+  }
+  return fmt::format("rank {} waits in \"{}\" (collective call {}) for rank{} {}", rank_, gathering_kind_, sequence_,
+                     missing.size() == 1 ? "" : "s", fmt::join(missing, ", "));
+}
+
 bool ControlPlane::is_local(Rank rank) const {
   return members_[static_cast<size_t>(rank)].process_nonce == members_[static_cast<size_t>(rank_)].process_nonce;
 }
@@ -91,6 +109,7 @@ Result<std::vector<Gift>> ControlPlane::all_gather(const char* kind, const Gift&
     for (const Peer& peer : peers_) missing += peer.link && peer.gathers.empty() && peer.present() ? 1 : 0;
     missing_.store(missing);
     gathering_ = true;
+    gathering_kind_ = kind;
   }
   broadcast(message);
   WaitReason reason;

@@ -51,6 +51,10 @@ class ControlPlane final : public Bootstrap, public Link::Receiver {
   void tell_abort(AbortCause cause, const std::string& text);
   // This rank takes part no more; its end is no death. Any thread.
   void leave();
+  // The listener hears nothing any more, and nothing comes in. Not from the control thread.
+  void stop();
+  // One line if a collective call waits now: which one, and for which ranks. Any thread.
+  std::string describe_wait() const;
   // Has every rank of another process left or died?
   bool others_gone() const { return remote_present_.load() == 0; }
   bool is_local(Rank rank) const;  // of this process
@@ -82,6 +86,7 @@ class ControlPlane final : public Bootstrap, public Link::Receiver {
   std::vector<Peer> peers_;
   uint64_t sequence_ = 0;
   bool gathering_ = false;
+  const char* gathering_kind_ = "";
   std::atomic<int> missing_{0};  // peers whose part of the current all-gather has not come
   std::atomic<int> remote_present_{0};
   std::atomic<bool> leaving_{false};

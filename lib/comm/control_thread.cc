@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/comm/control_thread.h"
 
+#include <future>
+
 #include "anygin/base/env_real.h"
 
 namespace anygin::comm {
@@ -44,6 +46,12 @@ void ControlThread::post(std::function<void()> work) {
     posted_.push_back(std::move(work));
   }
   poller_.wake();
+}
+
+void ControlThread::drain() {
+  std::promise<void> reached;
+  post([&reached] { reached.set_value(); });
+  reached.get_future().wait();
 }
 
 void ControlThread::set_beat(uint64_t period_ns, std::function<void()> beat) {

@@ -38,6 +38,8 @@ class ControlThread {
 
   // Runs `work` soon. Any thread.
   void post(std::function<void()> work);
+  // What was posted before has run. Not from the control thread.
+  void drain();
   // Calls `beat` every `period_ns`, approximately. Once, before any client is added.
   void set_beat(uint64_t period_ns, std::function<void()> beat);
 

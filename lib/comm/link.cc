@@ -58,7 +58,7 @@ Link::Link(ControlThread& thread, Receiver& receiver, int peer, Socket socket)
     : thread_(thread), receiver_(receiver), peer_(peer), socket_(std::move(socket)) {}
 
 Link::~Link() {
-  if (id_ != 0) thread_.remove(id_);
+  stop();
   for (const int fd : fds_) ::close(fd);
 }
 
@@ -66,6 +66,15 @@ void Link::start() {
   const std::lock_guard lock(mutex_);
   id_ = thread_.add(socket_.fd(), *this);
   (void)flush_locked();
+}
+
+void Link::stop() {
+  ControlThread::ClientId id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(id, id_);
+  }
+  if (id != 0) thread_.remove(id);
 }
 
 bool Link::send(const Message& message) {

@@ -42,6 +42,8 @@ class Link final : public ControlThread::Client {
   ~Link() override;
   // Messages are delivered from now on.
   void start();
+  // On return nothing is delivered any more. Sending still works. Not from the control thread.
+  void stop();
 
   // Any thread. False once the connection is gone.
   bool send(const Message& message);

@@ -73,7 +73,10 @@ void Root::serve() {
       std::sort(table.begin(), table.end(), [](const Member& a, const Member& b) { return a.rank < b.rank; });
       answer_all(guests, kTable + pack(table));
     }
-    if (complete) continue;
+    if (complete) {
+      listener_ = Socket();  // who comes now means the next communicator at this place
+      continue;
+    }
     if (patience_.warn_after_ns != 0 && now - warned >= patience_.warn_after_ns) {
       warned = now;
       say_who_is_missing(guests, now - began);
@@ -84,6 +87,7 @@ void Root::serve() {
     }
   }
   if (stop_.load()) fail(guests, "the process that holds the rendezvous ended");
+  listener_ = Socket();
   ended_.store(true);
 }
 
@@ -105,6 +109,12 @@ bool Root::watch_guests(std::vector<Guest>& guests) {
 }
 
 void Root::receive_guest(std::vector<Guest>& guests) {
+  if (!listener_.valid()) {
+    const auto waits = [](const Guest& guest) { return !guest.confirmed; };
+    const auto first = std::find_if(guests.begin(), guests.end(), waits);
+    if (first != guests.end()) (void)wait_readable(first->socket, nullptr, monotonic_ns() + kSlice);
+    return;
+  }
   Result<Socket> socket = accept_connection(listener_, monotonic_ns() + (guests.empty() ? kIdle : kSlice));
   if (!socket.ok()) return;
   const uint64_t deadline = monotonic_ns() + kHandshake;
@@ -174,7 +184,7 @@ Result<Socket> reach_root(const UniqueId& id, const Member& me, uint64_t deadlin
     if (status.ok()) return socket;
     if (status.code() == Code::kInvalidUsage || !id.root_is_rank0 || monotonic_ns() >= deadline) {
       return Status(status.code(), "rendezvous",
-                    fmt::format("rank {} at {}:{}: {}", me.rank, id.host, id.port, status.text()));
+                    fmt::format("rank {}: {} (an id serves one communicator)", me.rank, status.text()));
     }
     std::atomic<uint32_t> nobody_rings{0};
     futex_wait(&nobody_rings, 0, 5 * kMillisecondNs);

@@ -1,3 +1,8 @@
 anygin_test(unit_comm
-  SOURCES unique_id_test.cc layout_test.cc resource_layout_test.cc link_test.cc
-    control_plane_test.cc host_threads_test.cc)
+  SOURCES unique_id_test.cc layout_test.cc resource_layout_test.cc link_test.cc control_plane_test.cc host_threads_test.cc
+    hang_test.cc)
+
+anygin_test(unit_nccl
+  SOURCES c_api_comm_test.cc c_api_config_test.cc c_api_window_test.cc c_api_dev_comm_test.cc
+  LIBS nccl)
+target_include_directories(unit_nccl PRIVATE ${CMAKE_SOURCE_DIR}/lib/include ${CMAKE_SOURCE_DIR}/lib/simt/include)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the functions of nccl.h are written: each is pncclX, with ncclX as a weak alias that a profiler may replace.
+// libnccl.so holds these faces and no state.
+#pragma once
+
+#include "anygin/base/host_threads.h"
+#include "anygin/base/status.h"
+#include "anygin/comm/communicator.h"
+#include "anygin/comm/group.h"
+#include "anygin/comm/last_error.h"
+#include "nccl_device/core.h"
+
+#define ANYGIN_NCCL_FUNCTION(result, name, parameters)                       \
+  extern "C" result p##name parameters;                                      \
+  extern "C" __attribute__((weak, alias("p" #name))) result name parameters; \
+  extern "C" result p##name parameters
+
+// The first statement of each: the call is known to the hang verdict and to reports.
+#define ANYGIN_NCCL_CALL(name) const ::anygin::ApiCall anygin_api_call_(name)
+
+namespace anygin::comm {
+
+inline ncclComm_t handle_of(Communicator* communicator) {
+  return reinterpret_cast<ncclComm_t>(communicator);
+}
+
+// Keeps the text, notes the error in an open group, and gives the code.
+inline ncclResult_t report(const Status& status) {
+  keep_last_error(status);
+  group_note(status);
+  return static_cast<ncclResult_t>(status.code());
+}
+
+inline ncclResult_t bad_argument(const char* where, std::string text) {
+  return report(Status(Code::kInvalidArgument, where, std::move(text)));
+}
+
+// The communicator behind a handle, or null if it is none that lives. For functions that return no result code.
+inline Communicator* find(ncclComm_t comm) {
+  auto* communicator = reinterpret_cast<Communicator*>(comm);
+  return comm != nullptr && ProcessState::get().is_alive(communicator) ? communicator : nullptr;
+}
+
+inline Status check_comm(const char* where, ncclComm_t comm) {
+  if (find(comm) != nullptr) return Status();
+  return Status(Code::kInvalidArgument, where,
+                comm == nullptr ? "the communicator is NULL" : "this is no communicator, or it was destroyed before");
+}
+
+// The communicator lives and met no error outside a call.
+inline Status check_ready(const char* where, ncclComm_t comm) {
+  ANYGIN_TRY(check_comm(where, comm));
+  const Status async = find(comm)->async_error();
+  return async.ok() ? async : Status(async.code(), where, async.message());
+}
+
+}  // namespace anygin::comm
+
+#define ANYGIN_NCCL_TRY(status)                                                        \
+  do {                                                                                 \
+    const ::anygin::Status anygin_nccl_status_ = (status);                             \
+    if (!anygin_nccl_status_.ok()) return ::anygin::comm::report(anygin_nccl_status_); \
+  } while (false)

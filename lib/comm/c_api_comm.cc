@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators: ids, joining, ending, questions.
+#include <fmt/format.h>
+
+#include <set>
+#include <vector>
+
+#include "anygin/base/env_real.h"
+#include "anygin/base/options.h"
+#include "anygin/comm/c_api.h"
+#include "anygin/comm/c_api_config.h"
+#include "anygin/comm/meeting_place.h"
+#include "anygin/simt/device.h"
+
+namespace anygin::comm {
+namespace {
+
+Status join(ncclComm_t* comm, const CommunicatorOpening& opening) {
+  ANYGIN_TRY(prepare_meeting(opening.id, opening.rank, options()));
+  Result<std::unique_ptr<Communicator>> made = Communicator::join(opening);
+  if (!made.ok()) return made.status();
+  *comm = handle_of(made->release());
+  return Status();
+}
+
+Status init_rank(const char* where, ncclComm_t* comm, int nranks, const ncclUniqueId& id, int rank,
+                 const ncclConfig_t* config, int device) {
+  const auto bad = [&](std::string text) { return Status(Code::kInvalidArgument, where, std::move(text)); };
+  if (comm == nullptr) return bad("comm is NULL");
+  *comm = nullptr;
+  if (nranks < 1) return bad(fmt::format("nranks is {}; 1 or more would be right", nranks));
+  if (rank < 0 || rank >= nranks) return bad(fmt::format("rank is {}; 0 to {} would be right", rank, nranks - 1));
+  Result<ncclConfig_t> resolved = resolve_config(config);
+  if (!resolved.ok()) return resolved.status();
+  static_assert(sizeof(id.internal) == kUniqueIdBytes);
+  Result<UniqueId> place = decode_unique_id(id.internal);
+  if (!place.ok()) return place.status();
+  CommunicatorOpening opening;
+  opening.id = *place;
+  opening.size = nranks;
+  opening.rank = rank;
+  opening.device = device;
+  opening.traffic_class = resolved->trafficClass == NCCL_CONFIG_UNDEF_INT ? 0 : resolved->trafficClass;
+  opening.rma_contexts = resolved->numRmaCtx;
+  return group_submit({JobKind::kJoin, nullptr, device, [comm, opening] { return join(comm, opening); }});
+}
+
+Status make_id(ncclUniqueId* out) {
+  Result<UniqueId> id = open_meeting_place(options());
+  if (!id.ok()) return id.status();
+  return encode_unique_id(*id, out->internal);
+}
+
+Status check_devices(int ndev, const int* devlist) {
+  const auto bad = [](Code code, std::string text) { return Status(code, "ncclCommInitAll", std::move(text)); };
+  if (ndev < 1) return bad(Code::kInvalidArgument, fmt::format("ndev is {}; 1 or more would be right", ndev));
+  const std::string several = environment_variable("NCCL_MULTI_RANK_GPU_ENABLE");
+  const bool may_repeat = !several.empty() && several != "0";
+  std::set<int> seen;
+  for (int i = 0; i < ndev; ++i) {
+    const int device = devlist != nullptr ? devlist[i] : i;
+    if (device < 0 || device >= simt::device_count()) {
+      return bad(Code::kInvalidArgument,
+                 fmt::format("device {} does not exist; there are {} (ANYGIN_DEVICES)", device, simt::device_count()));
+    }
+    if (!seen.insert(device).second && !may_repeat) {
+      return bad(Code::kInvalidUsage,
+                 fmt::format("device {} is named twice; NCCL_MULTI_RANK_GPU_ENABLE=1 would allow it", device));
+    }
+  }
+  return Status();
+}
+
+Status init_all(ncclComm_t* comm, int ndev, const int* devlist) {
+  if (comm == nullptr) return Status(Code::kInvalidArgument, "ncclCommInitAll", "comm is NULL");
+  ANYGIN_TRY(check_devices(ndev, devlist));
+  ncclUniqueId id;
+  ANYGIN_TRY(make_id(&id));
+  group_start();
+  for (int rank = 0; rank < ndev; ++rank) {
+    group_note(
+        init_rank("ncclCommInitAll", comm + rank, ndev, id, rank, nullptr, devlist != nullptr ? devlist[rank] : rank));
+  }
+  return group_end();
+}
+
+// Takes the communicator away from everybody else.
+Result<std::unique_ptr<Communicator>> take(const char* where, ncclComm_t comm) {
+  auto* communicator = reinterpret_cast<Communicator*>(comm);
+  if (ProcessState::get().retire(communicator)) return std::unique_ptr<Communicator>(communicator);
+  return Status(Code::kInvalidArgument, where, "this is no communicator, or it was destroyed before");
+}
+
+// Writes a number of the communicator.
+ncclResult_t tell(const char* where, ncclComm_t comm, int* out, int (Communicator::*question)() const) {
+  ANYGIN_NCCL_TRY(check_comm(where, comm));
+  if (out == nullptr) return bad_argument(where, "the result pointer is NULL");
+  ANYGIN_NCCL_TRY(check_ready(where, comm));
+  *out = (find(comm)->*question)();
+  return ncclSuccess;
+}
+
+}  // namespace
+}  // namespace anygin::comm
+
+using namespace anygin;
+using namespace anygin::comm;
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetVersion, (int* version)) {
+  ANYGIN_NCCL_CALL("ncclGetVersion");
+  if (version == nullptr) return bad_argument("ncclGetVersion", "version is NULL");
+  *version = NCCL_VERSION_CODE;
+  return ncclSuccess;
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetUniqueId, (ncclUniqueId * uniqueId)) {
+  ANYGIN_NCCL_CALL("ncclGetUniqueId");
+  if (uniqueId == nullptr) return bad_argument("ncclGetUniqueId", "uniqueId is NULL");
+  return report(make_id(uniqueId));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommInitRank, (ncclComm_t * comm, int nranks, ncclUniqueId commId, int rank)) {
+  ANYGIN_NCCL_CALL("ncclCommInitRank");
+  return report(init_rank("ncclCommInitRank", comm, nranks, commId, rank, nullptr, simt::current_device()));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommInitRankConfig,
+                     (ncclComm_t * comm, int nranks, ncclUniqueId commId, int rank, ncclConfig_t* config)) {
+  ANYGIN_NCCL_CALL("ncclCommInitRankConfig");
+  return report(init_rank("ncclCommInitRankConfig", comm, nranks, commId, rank, config, simt::current_device()));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommInitAll, (ncclComm_t * comm, int ndev, const int* devlist)) {
+  ANYGIN_NCCL_CALL("ncclCommInitAll");
+  return report(init_all(comm, ndev, devlist));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommFinalize, (ncclComm_t comm)) {
+  ANYGIN_NCCL_CALL("ncclCommFinalize");
+  if (comm == nullptr) return ncclSuccess;
+  ANYGIN_NCCL_TRY(check_comm("ncclCommFinalize", comm));
+  return report(find(comm)->finalize());
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommDestroy, (ncclComm_t comm)) {
+  ANYGIN_NCCL_CALL("ncclCommDestroy");
+  if (comm == nullptr) return ncclSuccess;
+  Result<std::unique_ptr<Communicator>> taken = take("ncclCommDestroy", comm);
+  ANYGIN_NCCL_TRY(taken.status());
+  return report(destroy(std::move(*taken)));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommAbort, (ncclComm_t comm)) {
+  ANYGIN_NCCL_CALL("ncclCommAbort");
+  if (comm == nullptr) return ncclSuccess;
+  Result<std::unique_ptr<Communicator>> taken = take("ncclCommAbort", comm);
+  ANYGIN_NCCL_TRY(taken.status());
+  abort(std::move(*taken));
+  return ncclSuccess;
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t* asyncError)) {
+  ANYGIN_NCCL_CALL("ncclCommGetAsyncError");
+  ANYGIN_NCCL_TRY(check_comm("ncclCommGetAsyncError", comm));
+  if (asyncError == nullptr) return bad_argument("ncclCommGetAsyncError", "asyncError is NULL");
+  const Status async = find(comm)->async_error();
+  keep_last_error(async);
+  *asyncError = static_cast<ncclResult_t>(async.code());
+  return ncclSuccess;
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommCount, (const ncclComm_t comm, int* count)) {
+  ANYGIN_NCCL_CALL("ncclCommCount");
+  return tell("ncclCommCount", comm, count, &Communicator::size);
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommCuDevice, (const ncclComm_t comm, int* device)) {
+  ANYGIN_NCCL_CALL("ncclCommCuDevice");
+  return tell("ncclCommCuDevice", comm, device, &Communicator::device);
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommUserRank, (const ncclComm_t comm, int* rank)) {
+  ANYGIN_NCCL_CALL("ncclCommUserRank");
+  return tell("ncclCommUserRank", comm, rank, &Communicator::rank);
+}
+
+ANYGIN_NCCL_FUNCTION(const char*, ncclGetErrorString, (ncclResult_t result)) {
+  switch (result) {
+    case ncclSuccess:
+      return "no error";
+    case ncclUnhandledCudaError:
+      return "a CUDA call failed";
+    case ncclSystemError:
+      return "a system call or a NIC failed";
+    case ncclInternalError:
+      return "internal error";
+    case ncclInvalidArgument:
+      return "invalid argument";
+    case ncclInvalidUsage:
+      return "invalid usage";
+    case ncclRemoteError:
+      return "remote process exited or there was a network error";
+    case ncclInProgress:
+      return "in progress";
+    case ncclTimeout:
+      return "time limit passed";
+    default:
+      return "unknown result code";
+  }
+}
+
+ANYGIN_NCCL_FUNCTION(const char*, ncclGetLastError, (ncclComm_t)) {
+  return last_error_text();
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGroupStart, (void)) {
+  ANYGIN_NCCL_CALL("ncclGroupStart");
+  group_start();
+  return ncclSuccess;
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGroupEnd, (void)) {
+  ANYGIN_NCCL_CALL("ncclGroupEnd");
+  return report(group_end());
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/comm/c_api_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace anygin::comm {
+namespace {
+
+constexpr int kOpen = NCCL_CONFIG_UNDEF_INT;
+constexpr int kChannelsMax = 64;
+
+// A field, from which version on it is read, what it may be, and what it becomes when left open.
+struct Field {
+  const char* name;
+  int ncclConfig_t::*at;
+  int since;
+  int least, most;
+  int value_if_open;
+};
+
+const Field kFields[] = {
+    {"blocking", &ncclConfig_t::blocking, 0, 0, 1, 1},
+    {"cgaClusterSize", &ncclConfig_t::cgaClusterSize, 0, 0, INT_MAX, 4},
+    {"minCTAs", &ncclConfig_t::minCTAs, 0, 1, INT_MAX, 1},
+    {"maxCTAs", &ncclConfig_t::maxCTAs, 0, 1, INT_MAX, kChannelsMax},
+    {"splitShare", &ncclConfig_t::splitShare, 0, 0, 1, 0},
+    {"trafficClass", &ncclConfig_t::trafficClass, 0, INT_MIN, INT_MAX, kOpen},
+    {"collnetEnable", &ncclConfig_t::collnetEnable, 0, 0, 1, 0},
+    {"CTAPolicy", &ncclConfig_t::CTAPolicy, 0, 0, NCCL_CTA_POLICY_EFFICIENCY | NCCL_CTA_POLICY_ZERO, 0},
+    {"shrinkShare", &ncclConfig_t::shrinkShare, 0, 0, 1, 0},
+    {"nvlsCTAs", &ncclConfig_t::nvlsCTAs, 0, 1, INT_MAX, kOpen},
+    {"nChannelsPerNetPeer", &ncclConfig_t::nChannelsPerNetPeer, NCCL_VERSION(2, 28, 0), 1, kChannelsMax, kOpen},
+    {"nvlinkCentricSched", &ncclConfig_t::nvlinkCentricSched, NCCL_VERSION(2, 28, 0), 0, 1, 0},
+    {"graphUsageMode", &ncclConfig_t::graphUsageMode, NCCL_VERSION(2, 29, 0), 0, 2, 2},
+    {"numRmaCtx", &ncclConfig_t::numRmaCtx, NCCL_VERSION(2, 29, 0), 0, INT_MAX, 1},
+    {"maxP2pPeers", &ncclConfig_t::maxP2pPeers, NCCL_VERSION(2, 30, 0), 1, INT_MAX, kOpen},
+    {"graphStreamOrdering", &ncclConfig_t::graphStreamOrdering, NCCL_VERSION(2, 30, 5), 0, 1, 1},
+};
+
+Status bad(std::string text) {
+  return Status(Code::kInvalidArgument, "ncclConfig_t", std::move(text));
+}
+
+Status resolve(const Field& field, int version, ncclConfig_t& config) {
+  int& value = config.*field.at;
+  if (version < field.since || value == kOpen) {
+    value = field.value_if_open;
+    return Status();
+  }
+  if (value >= field.least && value <= field.most) return Status();
+  if (field.most == INT_MAX)
+    return bad(fmt::format("{} is {}; {} or more would be right", field.name, value, field.least));
+  return bad(fmt::format("{} is {}; {} to {} would be right", field.name, value, field.least, field.most));
+}
+
+}  // namespace
+
+Result<ncclConfig_t> resolve_config(const ncclConfig_t* given) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  if (given != nullptr) {
+    if (given->magic != NCCL_API_MAGIC) return bad("it was not initialized; start from NCCL_CONFIG_INITIALIZER");
+    std::memcpy(&config, given, std::min(given->size, sizeof(config)));
+  }
+  for (const Field& field : kFields) ANYGIN_TRY(resolve(field, static_cast<int>(config.version), config));
+  // With maxCTAs left open the default counts, unlike NCCL 2.30.7 (contract, appendix A, 27).
+  if (config.minCTAs > config.maxCTAs) {
+    return bad(fmt::format("minCTAs is {}, more than maxCTAs, {}", config.minCTAs, config.maxCTAs));
+  }
+  if (config.graphUsageMode == 2) config.graphStreamOrdering = 1;
+  return config;
+}
+
+}  // namespace anygin::comm

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declared, linked, and not there yet: each says so and does nothing (docs/api-coverage.md).
+#include "anygin/comm/c_api.h"
+
+namespace anygin::comm {
+namespace {
+
+ncclResult_t not_yet(const char* name) {
+  return report(Status(Code::kInvalidUsage, name,
+                       "not yet: this version declares the function and does not have it (docs/api-coverage.md)"));
+}
+
+}  // namespace
+}  // namespace anygin::comm
+
+#define ANYGIN_NCCL_NOT_YET(name, parameters)            \
+  ANYGIN_NCCL_FUNCTION(ncclResult_t, name, parameters) { \
+    ANYGIN_NCCL_CALL(#name);                             \
+    return ::anygin::comm::not_yet(#name);               \
+  }
+
+// Communicators.
+ANYGIN_NCCL_NOT_YET(ncclCommInitRankScalable, (ncclComm_t*, int, int, int, ncclUniqueId*, ncclConfig_t*))
+ANYGIN_NCCL_NOT_YET(ncclCommSplit, (ncclComm_t, int, int, ncclComm_t*, ncclConfig_t*))
+ANYGIN_NCCL_NOT_YET(ncclCommShrink, (ncclComm_t, int*, int, ncclComm_t*, ncclConfig_t*, int))
+ANYGIN_NCCL_NOT_YET(ncclCommGetUniqueId, (ncclComm_t, ncclUniqueId*))
+ANYGIN_NCCL_NOT_YET(ncclCommGrow, (ncclComm_t, int, const ncclUniqueId*, int, ncclComm_t*, ncclConfig_t*))
+ANYGIN_NCCL_NOT_YET(ncclCommRevoke, (ncclComm_t, int))
+ANYGIN_NCCL_NOT_YET(ncclCommSuspend, (ncclComm_t, int))
+ANYGIN_NCCL_NOT_YET(ncclCommResume, (ncclComm_t))
+ANYGIN_NCCL_NOT_YET(ncclCommMemStats, (ncclComm_t, ncclCommMemStat_t, uint64_t*))
+ANYGIN_NCCL_NOT_YET(ncclCommRegister, (const ncclComm_t, void*, size_t, void**))
+ANYGIN_NCCL_NOT_YET(ncclCommDeregister, (const ncclComm_t, void*))
+
+// Host one-sided transfers.
+ANYGIN_NCCL_NOT_YET(ncclPutSignal, (const void*, size_t, ncclDataType_t, int, ncclWindow_t, size_t, int, int,
+                                    unsigned int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclSignal, (int, int, int, unsigned int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclWaitSignal, (int, ncclWaitSignalDesc_t*, ncclComm_t, cudaStream_t))
+
+// Two-sided transfers and collectives.
+ANYGIN_NCCL_NOT_YET(ncclSend, (const void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclRecv, (void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclReduce,
+                    (const void*, void*, size_t, ncclDataType_t, ncclRedOp_t, int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclBcast, (void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclBroadcast, (const void*, void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclAllReduce, (const void*, void*, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclReduceScatter,
+                    (const void*, void*, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclAllGather, (const void*, void*, size_t, ncclDataType_t, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclAlltoAll, (const void*, void*, size_t, ncclDataType_t, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclGather, (const void*, void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclScatter, (const void*, void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
+ANYGIN_NCCL_NOT_YET(ncclRedOpCreatePreMulSum, (ncclRedOp_t*, void*, ncclDataType_t, ncclScalarResidence_t, ncclComm_t))
+ANYGIN_NCCL_NOT_YET(ncclRedOpDestroy, (ncclRedOp_t, ncclComm_t))
+
+// The rest.
+ANYGIN_NCCL_NOT_YET(ncclGroupSimulateEnd, (ncclSimInfo_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamBind, (ncclParamHandle_t*, const char*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetI8, (ncclParamHandle_t, int8_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetI16, (ncclParamHandle_t, int16_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetI32, (ncclParamHandle_t, int32_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetI64, (ncclParamHandle_t, int64_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetU8, (ncclParamHandle_t, uint8_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetU16, (ncclParamHandle_t, uint16_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetU32, (ncclParamHandle_t, uint32_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetU64, (ncclParamHandle_t, uint64_t*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetStr, (ncclParamHandle_t, const char**))
+ANYGIN_NCCL_NOT_YET(ncclParamGet, (ncclParamHandle_t, void*, int, int*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetParameter, (const char*, const char**, int*))
+ANYGIN_NCCL_NOT_YET(ncclParamGetAllParameterKeys, (const char***, int*))
+
+// Nothing to dump: no parameter of NCCL's is readable yet.
+ANYGIN_NCCL_FUNCTION(void, ncclParamDumpAll, (void)) {
+  (void)anygin::comm::not_yet("ncclParamDumpAll");
+}
+
+// Deprecated, and does nothing in NCCL either. A macro unless the system is named.
+#undef ncclResetDebugInit
+ANYGIN_NCCL_FUNCTION(void, ncclResetDebugInit, (void)) {}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory for windows, windows, and where their parts are mapped (contract 2.4, 2.7, 2.8.5).
+#include <fmt/format.h>
+
+#include "anygin/base/world.h"
+#include "anygin/comm/c_api.h"
+#include "anygin/comm/window.h"
+#include "anygin/simt/device.h"
+
+namespace anygin::comm {
+namespace {
+
+Status register_window(ncclComm_t comm, void* buff, size_t size, ncclWindow_t* win, int flags) {
+  constexpr const char* kWhere = "ncclCommWindowRegister";
+  ANYGIN_TRY(check_comm(kWhere, comm));
+  if (win == nullptr) return Status(Code::kInvalidArgument, kWhere, "win is NULL");
+  *win = nullptr;
+  if (buff == nullptr) return Status(Code::kInvalidArgument, kWhere, "buff is NULL");
+  if (size == 0) return Status(Code::kInvalidArgument, kWhere, "size is 0");
+  Communicator* communicator = find(comm);
+  if (!communicator->symmetric()) return Status();
+  ANYGIN_TRY(check_ready(kWhere, comm));
+  const WindowRequest request{static_cast<char*>(buff), size, flags, true};
+  return group_submit({JobKind::kWindow, communicator, communicator->device(), [communicator, request, win] {
+                         Result<Window*> window = communicator->windows().add(request);
+                         if (!window.ok()) return window.status();
+                         *win = (*window)->view;
+                         return Status();
+                       }});
+}
+
+// The window behind a handle, or null.
+Window* window_of(ncclWindow_t window) {
+  return window != nullptr ? ProcessState::get().window(window) : nullptr;
+}
+
+Status check_lookup(const char* where, ncclWindow_t window, const size_t* offset, void** out) {
+  const auto bad = [&](std::string text) { return Status(Code::kInvalidArgument, where, std::move(text)); };
+  if (out == nullptr) return bad("outPtr is NULL");
+  const Window* known = window_of(window);
+  if (known == nullptr) return bad(window == nullptr ? "window is NULL" : "this is no registered window");
+  if (offset != nullptr && *offset >= known->request.bytes) {
+    return bad(fmt::format("offset {} is not inside the window of {} bytes", *offset, known->request.bytes));
+  }
+  return Status();
+}
+
+Status check_rank(const char* where, const char* what, int rank, int ranks) {
+  if (rank >= 0 && rank < ranks) return Status();
+  return Status(Code::kInvalidArgument, where, fmt::format("{} is {}; 0 to {} would be right", what, rank, ranks - 1));
+}
+
+Status lsa_pointer(ncclWindow_t window, size_t offset, int lsa_rank, void** out) {
+  constexpr const char* kWhere = "ncclGetLsaDevicePointer";
+  ANYGIN_TRY(check_lookup(kWhere, window, nullptr, out));
+  const Window& known = *window_of(window);
+  ANYGIN_TRY(check_rank(kWhere, "lsaRank", lsa_rank, static_cast<int>(known.lsa_bases.size())));
+  ANYGIN_TRY(check_lookup(kWhere, window, &offset, out));
+  *out = known.lsa_bases[static_cast<size_t>(lsa_rank)] + offset;
+  return Status();
+}
+
+Status peer_pointer(ncclWindow_t window, size_t offset, int peer, void** out) {
+  constexpr const char* kWhere = "ncclGetPeerDevicePointer";
+  ANYGIN_TRY(check_lookup(kWhere, window, nullptr, out));
+  const Window& known = *window_of(window);
+  const Communicator& communicator = *known.communicator;
+  ANYGIN_TRY(check_rank(kWhere, "peer", peer, communicator.size()));
+  const Layout& layout = communicator.layout();
+  *out = nullptr;
+  if (layout.lsa_team(peer) != layout.lsa_team(communicator.rank())) return Status();
+  ANYGIN_TRY(check_lookup(kWhere, window, &offset, out));
+  *out = known.lsa_bases[static_cast<size_t>(layout.lsa_rank(peer))] + offset;
+  return Status();
+}
+
+}  // namespace
+}  // namespace anygin::comm
+
+using namespace anygin;
+using namespace anygin::comm;
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclMemAlloc, (void** ptr, size_t size)) {
+  ANYGIN_NCCL_CALL("ncclMemAlloc");
+  if (ptr == nullptr) return bad_argument("ncclMemAlloc", "ptr is NULL");
+  Result<char*> memory = world().heap.allocate(size, simt::current_device());
+  ANYGIN_NCCL_TRY(memory.status());
+  *ptr = *memory;
+  return ncclSuccess;
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclMemFree, (void* ptr)) {
+  ANYGIN_NCCL_CALL("ncclMemFree");
+  if (ptr == nullptr) return ncclSuccess;
+  return report(world().heap.free(ptr));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommWindowRegister,
+                     (ncclComm_t comm, void* buff, size_t size, ncclWindow_t* win, int winFlags)) {
+  ANYGIN_NCCL_CALL("ncclCommWindowRegister");
+  return report(register_window(comm, buff, size, win, winFlags));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommWindowDeregister, (ncclComm_t comm, ncclWindow_t win)) {
+  ANYGIN_NCCL_CALL("ncclCommWindowDeregister");
+  ANYGIN_NCCL_TRY(check_comm("ncclCommWindowDeregister", comm));
+  if (win == nullptr) return ncclSuccess;
+  return report(find(comm)->windows().remove(win));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclWinGetUserPtr, (ncclComm_t comm, ncclWindow_t win, void** outUserPtr)) {
+  ANYGIN_NCCL_CALL("ncclWinGetUserPtr");
+  ANYGIN_NCCL_TRY(check_comm("ncclWinGetUserPtr", comm));
+  if (outUserPtr == nullptr) return bad_argument("ncclWinGetUserPtr", "outUserPtr is NULL");
+  *outUserPtr = nullptr;
+  if (!find(comm)->symmetric()) return ncclSuccess;
+  if (win == nullptr) return bad_argument("ncclWinGetUserPtr", "win is NULL");
+  const Window* window = find(comm)->windows().find(win);
+  if (window == nullptr) return bad_argument("ncclWinGetUserPtr", "win is no window of this communicator");
+  *outUserPtr = window->request.base;
+  return ncclSuccess;
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetLsaDevicePointer,
+                     (ncclWindow_t window, size_t offset, int lsaRank, void** outPtr)) {
+  ANYGIN_NCCL_CALL("ncclGetLsaDevicePointer");
+  return report(lsa_pointer(window, offset, lsaRank, outPtr));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetPeerDevicePointer,
+                     (ncclWindow_t window, size_t offset, int peer, void** outPtr)) {
+  ANYGIN_NCCL_CALL("ncclGetPeerDevicePointer");
+  return report(peer_pointer(window, offset, peer, outPtr));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetMultimemDevicePointer,
+                     (ncclWindow_t window, size_t, ncclMultimemHandle_t multimem, void** outPtr)) {
+  ANYGIN_NCCL_CALL("ncclGetMultimemDevicePointer");
+  ANYGIN_NCCL_TRY(check_lookup("ncclGetMultimemDevicePointer", window, nullptr, outPtr));
+  if (multimem.mcBasePtr == nullptr) return bad_argument("ncclGetMultimemDevicePointer", "multimem.mcBasePtr is NULL");
+  *outPtr = nullptr;  // this target has no multicast memory
+  return ncclSuccess;
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetLsaMultimemDevicePointer, (ncclWindow_t window, size_t, void** outPtr)) {
+  ANYGIN_NCCL_CALL("ncclGetLsaMultimemDevicePointer");
+  ANYGIN_NCCL_TRY(check_lookup("ncclGetLsaMultimemDevicePointer", window, nullptr, outPtr));
+  *outPtr = nullptr;  // this target has no multicast memory
+  return ncclSuccess;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/comm/communicator.h"
+
+#include <fmt/format.h>
+
+#include "anygin/base/env_real.h"
+#include "anygin/base/log.h"
+#include "anygin/base/order.h"
+#include "anygin/base/world.h"
+#include "anygin/comm/dev_comm.h"
+#include "anygin/comm/hang.h"
+#include "anygin/comm/window.h"
+#include "anygin/comm/wire_bytes.h"
+
+namespace anygin::comm {
+namespace {
+
+constexpr const char* kVersion = "0.1.0";
+
+}  // namespace
+
+Communicator::Communicator(const CommunicatorOpening& opening)
+    : opening_(opening),
+      identity_(ProcessState::get().next_identity()),
+      gin_(choose_gin(options())),
+      windows_(std::make_unique<WindowSet>(*this)),
+      dev_comms_(std::make_unique<DevCommSet>(*this)) {}
+
+Communicator::~Communicator() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  if (plane_) plane_->stop();
+  ProcessState::get().control_thread().drain();  // nothing that was posted refers to us any more
+  dev_comms_->clear();
+  owned_backend_.reset();
+  windows_->clear();
+  plane_.reset();
+  if (abort_word_ != nullptr) {
+    const Status freed = world().heap.free(abort_word_);
+    ANYGIN_ASSERT(freed.ok());
+  }
+}
+
+Member Communicator::describe_self() const {
+  const Options& o = options();
+  Member me;
+  me.rank = opening_.rank;
+  me.size = opening_.size;
+  me.device = opening_.device;
+  me.pid = process_id();
+  me.start_time = process_start_time();
+  me.process_nonce = ProcessState::get().nonce();
+  me.agreed = {{"the library's version", kVersion},
+               {"ANYGIN_PROFILE", std::string(name_of(o.profile))},
+               {"ANYGIN_TOPOLOGY", describe(o.topology)},
+               {"ANYGIN_NIC", o.nic},
+               {"ANYGIN_FABRIC", o.fabric},
+               {"NCCL_GIN_TYPE", std::to_string(o.nccl_gin_type)},
+               {"NCCL_WIN_ENABLE", std::to_string(o.nccl_win_enable)},
+               {"NCCL_LSA_TEAM_SIZE", std::to_string(o.nccl_lsa_team_size)},
+               {"NCCL_CROSS_NIC", std::to_string(o.nccl_cross_nic)}};
+  return me;
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::join(const CommunicatorOpening& opening) {
+  std::unique_ptr<Communicator> made(new Communicator(opening));
+  Result<Layout> layout = plan_layout(opening.size, options().topology, options().nccl_lsa_team_size);
+  if (!layout.ok()) return layout.status();
+  made->layout_ = std::move(*layout);
+  Result<char*> word = world().heap.allocate(sizeof(uint32_t), opening.device);
+  if (!word.ok()) return word.status();
+  made->abort_word_ = reinterpret_cast<uint32_t*>(*word);
+  store_relaxed(made->abort_word_, 0u);
+  ProcessState& process = ProcessState::get();
+  Result<std::unique_ptr<ControlPlane>> plane =
+      ControlPlane::join({process.control_thread(), *made, opening.id, made->describe_self(),
+                          join_patience(options().hang_timeout_ns), made->abort_word_});
+  if (!plane.ok()) return plane.status();
+  made->plane_ = std::move(*plane);
+  ANYGIN_TRY(made->exchange_memory());
+  process.enlist(*made);
+  return made;
+}
+
+// --- Where the ranks stand -------------------------------------------------------------------------------------------
+bool Communicator::reaches_all() const {
+  return reaches_rail() && layout_.rails_connected && options().nccl_cross_nic != 0;
+}
+
+bool Communicator::symmetric() const {
+  return options().nccl_win_enable != 0 && (reaches_rail() || layout_.lsa_teams() == 1);
+}
+
+const std::string& Communicator::name() const {
+  return plane_->members().front().listener;
+}
+
+size_t Communicator::local_ranks() const {
+  size_t count = 0;
+  for (Rank rank = 0; rank < size(); ++rank) count += plane_->is_local(rank) ? 1 : 0;
+  return count;
+}
+
+// Process pages and heaps of the other processes of this host, once a process.
+Status Communicator::exchange_memory() {
+  if (local_ranks() == static_cast<size_t>(size())) return Status();
+  World& here = world();
+  const Gift my_page{ByteWriter().number<uint64_t>(here.page.bytes()).take(), here.page.fd()};
+  Result<std::vector<Gift>> pages = plane_->all_gather("joining: process page", my_page);
+  if (!pages.ok()) return pages.status();
+  const Gift my_heap{ByteWriter().number<uint64_t>(here.heap.capacity()).take(), here.heap.fd()};
+  Result<std::vector<Gift>> heaps = plane_->all_gather("joining: heap", my_heap);
+  if (!heaps.ok()) return heaps.status();
+  Status mapped;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    const auto at = static_cast<size_t>(rank);
+    if (plane_->is_local(rank) || !mapped.ok()) {
+      const Socket unused_page((*pages)[at].fd), unused_heap((*heaps)[at].fd);
+    } else {
+      mapped = ProcessState::get().add_peer(plane_->members()[at].process_nonce, (*pages)[at], (*heaps)[at]);
+    }
+  }
+  return agree("joining: memory mapped", mapped);
+}
+
+char* Communicator::map(Rank rank, uint64_t heap_offset) const {
+  if (plane_->is_local(rank)) return world().memory.address({world().heap.id(), heap_offset});
+  PeerProcess* peer = ProcessState::get().peer(plane_->members()[static_cast<size_t>(rank)].process_nonce);
+  return peer == nullptr ? nullptr : peer->heap.base() + heap_offset;
+}
+
+WakeWord* Communicator::wake_word(Rank rank) const {
+  if (plane_->is_local(rank)) return &world().executor.wake_word();
+  PeerProcess* peer = ProcessState::get().peer(plane_->members()[static_cast<size_t>(rank)].process_nonce);
+  return peer == nullptr ? nullptr : &peer->page.control().wake;
+}
+
+// --- Errors ----------------------------------------------------------------------------------------------------------
+Status Communicator::async_error() const {
+  const std::lock_guard lock(mutex_);
+  return async_error_;
+}
+
+void Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool tell_peers) {
+  const std::lock_guard lock(mutex_);
+  if (ending_ || !async_error_.ok()) return;
+  async_error_ = status;
+  log(LogLevel::kInfo, "rank {}: {}", rank(), status.message());
+  publish(abort_word_, static_cast<uint32_t>(cause));
+  anygin::ring(world().executor.wake_word());
+  // Not here: the caller may be an engine that holds locks of the backend.
+  ProcessState::get().control_thread().post([this, cause, peer, tell_peers, text = status.message()] {
+    if (tell_peers && plane_) plane_->tell_abort(cause, text);
+    if (Backend* opened = backend_.load()) opened->abort(cause, peer);
+    anygin::ring(world().executor.wake_word());
+  });
+}
+
+void Communicator::on_peer_abort(Rank from, AbortCause cause, const std::string& text) {
+  if (cause == AbortCause::kHang) ProcessState::get().hang_monitor().report();
+  raise(cause, from, Status(Code::kRemoteError, "communicator", fmt::format("rank {} ended it: {}", from, text)),
+        false);
+}
+
+void Communicator::on_peer_death(Rank peer, const std::string& text) {
+  raise(AbortCause::kPeerDied, peer, Status(Code::kRemoteError, "communicator", text), true);
+}
+
+void Communicator::on_error(AbortCause cause, Rank peer, const Status& status) {
+  raise(cause, peer, status, true);
+}
+
+void Communicator::on_misuse(const Misuse&, const char* text) {
+  raise(AbortCause::kMisuse, -1, Status(Code::kInvalidUsage, "kernel", text), true);
+}
+
+// --- Collective calls ------------------------------------------------------------------------------------------------
+Status Communicator::agree(const char* kind, const Status& mine) {
+  const Gift gift{ByteWriter().number(mine.code()).text(mine.text()).take(), -1};
+  Result<std::vector<Gift>> gifts = plane_->all_gather(kind, gift);
+  if (!gifts.ok()) return gifts.status();
+  for (Rank from = 0; from < size(); ++from) {
+    ByteReader in((*gifts)[static_cast<size_t>(from)].bytes);
+    const auto code = in.number<Code>();
+    const std::string text = in.text();
+    if (code == Code::kOk) continue;
+    return from == rank() ? mine : Status(code, kind, fmt::format("rank {}: {}", from, text));
+  }
+  return Status();
+}
+
+Result<Backend*> Communicator::activate_gin() {
+  if (backend() != nullptr) return backend();
+  Result<std::unique_ptr<Backend>> opened = open_gin(gin_, {*plane_, *this, abort_word_, options()});
+  ANYGIN_TRY(agree("opening the GIN backend", opened.ok() ? Status() : opened.status()));
+  owned_backend_ = std::move(*opened);
+  backend_.store(owned_backend_.get());
+  const uint32_t cause = observe(abort_word_);
+  if (cause != 0) owned_backend_->abort(static_cast<AbortCause>(cause), -1);
+  ANYGIN_TRY(windows_->tell_backend());
+  return backend();
+}
+
+Status Communicator::drain() {
+  Backend* opened = backend();
+  if (opened == nullptr) return Status();
+  WaitReason reason;
+  reason.rank = rank();
+  (void)wait_until([opened] { return !opened->busy(); }, abort_word_, reason);
+  return Status();
+}
+
+Status Communicator::finalize() {
+  if (finalized_.exchange(true)) return Status(Code::kInvalidArgument, "communicator", "it was finalized before");
+  return drain();
+}
+
+// --- The end ---------------------------------------------------------------------------------------------------------
+Status destroy(std::unique_ptr<Communicator> communicator) {
+  Communicator& mine = *communicator;
+  (void)mine.drain();
+  mine.plane().leave();
+  const bool in_peace = observe(mine.abort_word()) == 0;
+  if (!in_peace) {
+    ProcessState::get().keep_aborted(std::move(communicator));
+    return Status();
+  }
+  // Ranks of this process may be destroyed one after the other by one thread: only the last one may wait.
+  std::vector<std::unique_ptr<Communicator>> all = ProcessState::get().bury(std::move(communicator));
+  if (all.empty()) return Status();
+  ControlPlane* plane = &mine.plane();
+  WaitReason reason;
+  reason.rank = mine.rank();
+  (void)wait_until([plane] { return plane->others_gone(); }, mine.abort_word(), reason);
+  return Status();
+}
+
+void abort(std::unique_ptr<Communicator> communicator) {
+  Communicator& mine = *communicator;
+  mine.raise(AbortCause::kAborted, -1,
+             Status(Code::kRemoteError, "communicator", fmt::format("rank {} aborted it", mine.rank())), true);
+  ProcessState::get().control_thread().drain();
+  mine.plane().leave();
+  ProcessState::get().keep_aborted(std::move(communicator));
+}
+
+}  // namespace anygin::comm

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's side of a communicator: who the ranks are, where they stand, what went wrong, and what it owns: control
+// plane, backend, windows, device communicators.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "anygin/backends/backend.h"
+#include "anygin/backends/misuse.h"
+#include "anygin/comm/backend_select.h"
+#include "anygin/comm/control_plane.h"
+#include "anygin/comm/layout.h"
+#include "anygin/comm/process_state.h"
+
+namespace anygin::comm {
+
+class WindowSet;
+class DevCommSet;
+
+struct CommunicatorOpening {
+  UniqueId id;
+  int size = 1;
+  Rank rank = 0;
+  int device = 0;
+  int traffic_class = 0;  // for device communicators that name none
+  int rma_contexts = 1;   // 0: no host RMA
+};
+
+class Communicator final : public ControlListener, public BackendListener, public MisuseListener {
+ public:
+  // Collective. The arguments were checked.
+  static Result<std::unique_ptr<Communicator>> join(const CommunicatorOpening& opening);
+  ~Communicator() override;
+
+  // --- Fixed after join ---
+  Rank rank() const { return opening_.rank; }
+  int size() const { return opening_.size; }
+  int device() const { return opening_.device; }
+  int traffic_class() const { return opening_.traffic_class; }
+  int rma_contexts() const { return opening_.rma_contexts; }
+  const Layout& layout() const { return layout_; }
+  uint64_t identity() const { return identity_; }
+  const GinChoice& gin() const { return gin_; }
+  // Can every rank reach every other one over the network, or only its rail? Both false without GIN.
+  bool reaches_all() const;
+  bool reaches_rail() const { return gin_.kind != GinKind::kNone; }
+  // Windows and device communicators are there: one LSA team, or GIN between them.
+  bool symmetric() const;
+  // Equal on all ranks of this communicator and on no other.
+  const std::string& name() const;
+  size_t local_ranks() const;
+  // Where this process maps byte `offset` of the rank's heap; null if the rank's memory cannot be mapped.
+  char* map(Rank rank, uint64_t heap_offset) const;
+  WakeWord* wake_word(Rank rank) const;
+
+  // --- Errors (any thread) ---
+  // Set, not 0: every wait of this communicator ends, on host and device. In memory that kernels reach.
+  uint32_t* abort_word() const { return abort_word_; }
+  // kOk, or the first thing that went wrong outside any call.
+  Status async_error() const;
+  // The first call counts: stores the error, ends all waits here, and tells the peers unless they told us.
+  void raise(AbortCause cause, Rank peer, const Status& status, bool tell_peers);
+
+  // --- Collective calls (one thread at a time) ---
+  ControlPlane& plane() { return *plane_; }
+  // kOk on all ranks if `mine` is on all; else the status of the lowest rank that has another, on all.
+  Status agree(const char* kind, const Status& mine);
+  // Opens the backend on first use, and tells it the windows there are.
+  Result<Backend*> activate_gin();
+  Backend* backend() const { return backend_.load(); }  // null until activated
+
+  WindowSet& windows() { return *windows_; }
+  DevCommSet& dev_comms() { return *dev_comms_; }
+
+  // Blocks until what kernels posted is complete; ends early when the communicator is aborted.
+  Status drain();
+  // Second call: kInvalidArgument.
+  Status finalize();
+
+ private:
+  explicit Communicator(const CommunicatorOpening& opening);
+  Status exchange_memory();
+  Member describe_self() const;
+
+  void on_peer_abort(Rank from, AbortCause cause, const std::string& text) override;
+  void on_peer_death(Rank peer, const std::string& text) override;
+  void on_error(AbortCause cause, Rank peer, const Status& status) override;
+  void on_misuse(const Misuse& misuse, const char* text) override;
+
+  const CommunicatorOpening opening_;
+  const uint64_t identity_;
+  const GinChoice gin_;
+  Layout layout_;
+  uint32_t* abort_word_ = nullptr;
+  std::unique_ptr<ControlPlane> plane_;
+
+  mutable std::mutex mutex_;  // async_error_, ending_
+  Status async_error_;
+  bool ending_ = false;
+  std::unique_ptr<Backend> owned_backend_;
+  std::atomic<Backend*> backend_{nullptr};
+  std::unique_ptr<WindowSet> windows_;
+  std::unique_ptr<DevCommSet> dev_comms_;
+  std::atomic<bool> finalized_{false};
+};
+
+// Ends a communicator that ProcessState::retire() gave to the caller. `destroy` drains and leaves in peace; the last
+// rank of the process waits for the ranks of other processes.
+Status destroy(std::unique_ptr<Communicator> communicator);
+// Ends every wait of all ranks.
+void abort(std::unique_ptr<Communicator> communicator);
+
+}  // namespace anygin::comm

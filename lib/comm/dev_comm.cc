@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/comm/dev_comm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "anygin/base/order.h"
+#include "anygin/base/world.h"
+#include "anygin/comm/communicator.h"
+#include "anygin/comm/window.h"
+#include "anygin/comm/wire_bytes.h"
+
+namespace anygin::comm {
+namespace {
+
+constexpr const char* kWhere = "device communicator creation";
+constexpr uint32_t kContextsGranted = 16;  // at least, where the backend can (design 6.14)
+constexpr unsigned char kProxyDevice = 2;  // NCCL_NET_DEVICE_GIN_PROXY
+
+// floor((2^32-1)/x) + (x is a power of two), truncated: 1 -> 0 means "divide by one" (contract 1.4).
+uint32_t reciprocal(uint32_t x) {
+  return 0xffffffffu / x + ((x & (x - 1)) == 0 ? 1 : 0);
+}
+
+void free_on_heap(void* memory) {
+  if (memory == nullptr) return;
+  const Status freed = world().heap.free(memory);
+  ANYGIN_ASSERT(freed.ok());
+}
+
+// The view and the word that follows it.
+Result<anyginDevCommView*> make_view(Communicator& communicator, const DevCommWish& wish) {
+  const size_t bytes = sizeof(anyginDevCommView) + sizeof(uint32_t);
+  Result<char*> memory = world().heap.allocate(bytes, communicator.device());
+  if (!memory.ok()) return memory.status();
+  std::memset(*memory, 0, bytes);
+  auto* view = reinterpret_cast<anyginDevCommView*>(*memory);
+  view->communicator = communicator.identity();
+  view->vaSignals = wish.wants_gin() && wish.asked.ginVaSignalsRequired;
+  view->misuseSink = static_cast<MisuseListener*>(&communicator);
+  view->contextReported = reinterpret_cast<uint32_t*>(view + 1);
+  publish(&view->live, kAnyginDevCommLive);
+  return view;
+}
+
+}  // namespace
+
+DevCommSet::DevCommSet(Communicator& communicator) : communicator_(communicator) {}
+
+DevCommSet::~DevCommSet() {
+  clear();
+}
+
+// --- Creation --------------------------------------------------------------------------------------------------------
+Status DevCommSet::create(const DevCommWish& wish, ncclDevComm* out) {
+  ANYGIN_TRY(agree_on(wish));
+  if (wish.wants_gin()) {
+    Result<Backend*> backend = communicator_.activate_gin();
+    if (!backend.ok()) return backend.status();
+  }
+  Entry entry;
+  ResourceLayout layout;
+  uint32_t contexts = 0;
+  Status made = open(wish, entry, layout, contexts);
+  if (made.ok()) made = fill(wish, entry, layout, contexts, out);
+  made = communicator_.agree("device communicator creation: done", made);
+  if (!made.ok()) {
+    release(entry);
+    return made;
+  }
+  for (size_t i = 0; i < wish.user_nodes.size(); ++i) {
+    const UserNode& node = wish.user_nodes[i];
+    const ResourcePlace& place = layout.places[DevCommWish::kOwnNodes + i];
+    if (node.out_handle != nullptr) *node.out_handle = place.handle;
+    if (node.out_signals != nullptr) *node.out_signals = place.first_signal;
+    if (node.out_counters != nullptr) *node.out_counters = place.first_counter;
+  }
+  const std::lock_guard lock(mutex_);
+  entries_[++last_ordinal_] = std::move(entry);
+  return Status();
+}
+
+// All ranks ask for the same, and what all have destroyed is released.
+Status DevCommSet::agree_on(const DevCommWish& wish) {
+  const Status mine = check_wish(wish, communicator_);
+  ByteWriter out;
+  out.number(mine.code()).text(mine.text()).text(describe(wish));
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [ordinal, entry] : entries_) {
+      if (!entry.live) out.number(ordinal);
+    }
+  }
+  Result<std::vector<Gift>> gifts = communicator_.plane().all_gather(kWhere, Gift{out.take(), -1});
+  if (!gifts.ok()) return gifts.status();
+  Status verdict;
+  std::string first;
+  std::map<uint32_t, size_t> destroyed;
+  for (Rank rank = 0; rank < communicator_.size(); ++rank) {
+    ByteReader in((*gifts)[static_cast<size_t>(rank)].bytes);
+    const auto code = in.number<Code>();
+    const std::string text = in.text();
+    const std::string asked = in.text();
+    if (rank == 0) first = asked;
+    if (verdict.ok() && code != Code::kOk) {
+      verdict = rank == communicator_.rank() ? mine : Status(code, kWhere, fmt::format("rank {}: {}", rank, text));
+    } else if (verdict.ok() && asked != first) {
+      verdict =
+          Status(Code::kInvalidUsage, kWhere,
+                 fmt::format("ranks ask for different things: rank 0 for {}; rank {} for {}", first, rank, asked));
+    }
+    while (!in.at_end() && in.ok()) ++destroyed[in.number<uint32_t>()];
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& [ordinal, count] : destroyed) {
+    if (count != gifts->size()) continue;
+    release(entries_.at(ordinal));
+    entries_.erase(ordinal);
+  }
+  return verdict;
+}
+
+Status DevCommSet::open(const DevCommWish& wish, Entry& entry, ResourceLayout& layout, uint32_t& contexts) {
+  const std::vector<ResourceNode> nodes = wish.nodes(communicator_.size(), communicator_.layout().lsa_size);
+  const auto plan = [&](uint32_t granted) {
+    return plan_resources(nodes, static_cast<uint32_t>(wish.asked.ginSignalCount),
+                          static_cast<uint32_t>(wish.asked.ginCounterCount), granted);
+  };
+  layout = plan(0);
+  if (wish.wants_gin()) {
+    ANYGIN_TRY(open_contexts(wish, entry, layout, contexts));
+    layout = plan(contexts);
+  }
+  ANYGIN_TRY(open_resources(layout, entry));
+  Result<anyginDevCommView*> view = make_view(communicator_, wish);
+  if (!view.ok()) return view.status();
+  entry.view = *view;
+  return Status();
+}
+
+Status DevCommSet::open_contexts(const DevCommWish& wish, Entry& entry, ResourceLayout& layout, uint32_t& contexts) {
+  Backend& backend = *communicator_.backend();
+  const BackendCapabilities can = backend.capabilities();
+  const ncclDevCommRequirements& r = wish.asked;
+  const auto refuse = [&](std::string text) {
+    return Status(Code::kInvalidUsage, "device communicator", fmt::format("backend {}: {}", backend.name(), text));
+  };
+  if (r.ginStrongSignalsRequired && !can.strong_signals)
+    return refuse("no strong signals; ginStrongSignalsRequired=false");
+  if (r.ginVaSignalsRequired && !can.va_signals) return refuse("no signals by address; ginVaSignalsRequired=false");
+  if (layout.signals > can.signals_max) {
+    return refuse(fmt::format("{} signals are needed (the barriers' included), at most {} are possible", layout.signals,
+                              can.signals_max));
+  }
+  if (layout.counters > can.counters_max) {
+    return refuse(fmt::format("{} counters are needed, at most {} are possible", layout.counters, can.counters_max));
+  }
+  ContextRequest request;
+  contexts = std::min(std::max(static_cast<uint32_t>(r.ginContextCount), kContextsGranted), can.contexts_max);
+  request.contexts = contexts;
+  request.signals = layout.signals;
+  request.counters = layout.counters;
+  request.depth = static_cast<uint32_t>(r.ginQueueDepth);
+  request.traffic_class =
+      r.ginTrafficClass == NCCL_CONFIG_UNDEF_INT ? communicator_.traffic_class() : r.ginTrafficClass;
+  Result<std::unique_ptr<ContextSet>> made = backend.create_contexts(request);
+  if (!made.ok()) return made.status();
+  entry.contexts = std::move(*made);
+  return Status();
+}
+
+Status DevCommSet::open_resources(const ResourceLayout& layout, Entry& entry) {
+  if (layout.bytes == 0) return Status();
+  Result<char*> memory = world().heap.allocate(layout.bytes, communicator_.device());
+  if (memory.ok()) {
+    entry.resources = *memory;
+    std::memset(*memory, 0, layout.bytes);
+  }
+  // Collective, so also a rank without memory takes part: with a null buffer, which is refused on all ranks.
+  Result<Window*> window = communicator_.windows().add({entry.resources, layout.bytes, NCCL_WIN_DEFAULT, false});
+  if (!memory.ok()) return memory.status();
+  if (!window.ok()) return window.status();
+  entry.window = *window;
+  return Status();
+}
+
+Status DevCommSet::fill(const DevCommWish& wish, const Entry& entry, const ResourceLayout& layout, uint32_t contexts,
+                        ncclDevComm* out) {
+  Result<ncclDevCommWindowTable*> table = communicator_.windows().table();
+  if (!table.ok()) return table.status();
+  const Layout& place = communicator_.layout();
+  const auto barrier = [&](size_t node) { return ncclGinBarrierHandle{layout.places[node].first_signal, 0}; };
+  const auto lsa = [&](size_t node, int count) { return ncclLsaBarrierHandle{layout.places[node].handle, count}; };
+  ncclDevComm made{};
+  made.magic = NCCL_API_MAGIC;
+  made.version = wish.asked.version;
+  made.rank = communicator_.rank();
+  made.nRanks = place.size;
+  made.nRanks_rcp32 = reciprocal(static_cast<uint32_t>(place.size));
+  made.lsaRank = place.lsa_rank(made.rank);
+  made.lsaSize = place.lsa_size;
+  made.lsaSize_rcp32 = reciprocal(static_cast<uint32_t>(place.lsa_size));
+  made.windowTable = *table;
+  made.resourceWindow = entry.window != nullptr ? entry.window->view : nullptr;
+  made.resourceWindow_inlined.view = entry.view;
+  made.worldGinBarrier = barrier(DevCommWish::kWorldGin);
+  made.railGinBarrier = barrier(DevCommWish::kRailGin);
+  made.lsaBarrier = lsa(DevCommWish::kLsa, wish.asked.lsaBarrierCount);
+  made.hybridWorldGinBarrier = barrier(DevCommWish::kHybridWorldGin);
+  made.hybridRailGinBarrier = barrier(DevCommWish::kHybridRailGin);
+  made.hybridLsaBarrier = lsa(DevCommWish::kHybridLsa, wish.asked.barrierCount);
+  made.abortFlag = communicator_.abort_word();
+  if (entry.contexts) {
+    made.ginConnectionCount = 1;
+    made.ginNetDeviceTypes[0] = kProxyDevice;
+    made.ginHandles[0] = entry.contexts->handle();
+    made.ginSignalCount = static_cast<int>(layout.signals);
+    made.ginCounterCount = static_cast<int>(layout.counters);
+    made.ginContextCount = contexts;
+    made.ginStrongLegacySignals = wish.asked.ginStrongSignalsRequired;
+    made.ginContextsRailed = wish.railed();
+    if (layout.signals > 0) {
+      made.ginSignalShadows = reinterpret_cast<uint64_t*>(entry.resources + layout.shadows_offset);
+    }
+  }
+  *out = made;
+  return Status();
+}
+
+// --- The end ---------------------------------------------------------------------------------------------------------
+Status DevCommSet::destroy(const ncclDevComm& dev_comm) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [ordinal, entry] : entries_) {
+    if (!entry.live || entry.view != dev_comm.resourceWindow_inlined.view) continue;
+    entry.live = false;
+    publish(&entry.view->live, uint64_t{0});
+    return Status();
+  }
+  return Status(Code::kInternalError, "device communicator",
+                "it is not one of this communicator, or was destroyed before");
+}
+
+void DevCommSet::release(Entry& entry) {
+  entry.contexts.reset();
+  if (entry.window != nullptr) (void)communicator_.windows().remove(entry.window->view);
+  free_on_heap(entry.resources);
+  free_on_heap(entry.view);
+}
+
+void DevCommSet::clear() {
+  for (auto& [ordinal, entry] : entries_) release(entry);
+  entries_.clear();
+}
+
+}  // namespace anygin::comm

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/comm/hang.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+#include "anygin/base/env_real.h"
+#include "anygin/base/host_threads.h"
+#include "anygin/base/options.h"
+#include "anygin/base/world.h"
+#include "anygin/comm/communicator.h"
+#include "anygin/comm/process_state.h"
+#include "anygin/simt/device.h"
+
+namespace anygin::comm {
+namespace {
+
+constexpr uint64_t kPeriodMaxNs = 100'000'000;
+constexpr uint64_t kPeriodMinNs = 1'000'000;
+constexpr unsigned kMissedBeats = 5;       // so many looks without a beat: the peer is stopped
+constexpr size_t kLanesListed = 1u << 16;  // looked at for the report
+constexpr size_t kLinesListed = 64;        // of one kind, printed
+
+uint64_t period_for(uint64_t timeout_ns) {
+  return std::clamp(timeout_ns / 10, kPeriodMinNs, kPeriodMaxNs);
+}
+
+// A thread in pthread_join or on a mutex does nothing that somebody else does not start.
+bool is_inside(const HostThread& thread) {
+  return thread.waits || waits_for_another_thread(thread.id);
+}
+
+// Lanes that wait for the same, block by block.
+std::vector<std::string> describe_lanes() {
+  const std::vector<simt::BlockedLane> lanes = simt::blocked_lanes(kLanesListed);
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < lanes.size();) {
+    const simt::BlockedLane& first = lanes[at];
+    size_t count = 0;
+    const auto same = [&](const simt::BlockedLane& lane) {
+      return lane.device == first.device && lane.grid == first.grid &&
+             std::equal(lane.block, lane.block + 3, first.block) && lane.what == first.what;
+    };
+    while (at < lanes.size() && same(lanes[at])) ++at, ++count;
+    lines.push_back(fmt::format("device {} kernel {} (launch {}) block ({},{},{}), {} thread{} from ({},{},{}): {}",
+                                first.device, first.kernel, first.grid, first.block[0], first.block[1], first.block[2],
+                                count, count == 1 ? "" : "s", first.thread[0], first.thread[1], first.thread[2],
+                                first.what));
+  }
+  return lines;
+}
+
+std::vector<std::string> describe_engines() {
+  std::vector<std::string> lines;
+  world().executor.visit_engines(
+      [](Engine& engine, void* argument) {
+        std::vector<std::string> pending;
+        engine.describe_pending(pending);
+        for (const std::string& line : pending) {
+          static_cast<std::vector<std::string>*>(argument)->push_back(fmt::format("{}: {}", engine.name(), line));
+        }
+      },
+      &lines);
+  return lines;
+}
+
+void append(std::vector<std::string>& out, const std::vector<std::string>& lines) {
+  for (size_t i = 0; i < lines.size() && i < kLinesListed; ++i) out.push_back("  " + lines[i]);
+  if (lines.size() > kLinesListed) out.push_back(fmt::format("  ... and {} more", lines.size() - kLinesListed));
+}
+
+}  // namespace
+
+// --- The rule --------------------------------------------------------------------------------------------------------
+Verdict HangRule::look(const Observation& seen, uint64_t now_ns) {
+  const bool still = started_ && seen.someone_waits && seen.idle && seen.peers_hopeless && seen.progress == progress_;
+  progress_ = seen.progress;
+  started_ = true;
+  if (!still) {
+    since_ns_ = now_ns;
+    warned_ = judged_ = false;
+    return Verdict::kNone;
+  }
+  if (timeout_ns_ == 0 || now_ns - since_ns_ < timeout_ns_ || judged_) return Verdict::kNone;
+  if (seen.all_inside) {
+    judged_ = true;
+    return Verdict::kHang;
+  }
+  if (warned_) return Verdict::kNone;
+  warned_ = true;
+  return Verdict::kWarn;
+}
+
+// --- The monitor -----------------------------------------------------------------------------------------------------
+HangMonitor::HangMonitor(ProcessState& process)
+    : process_(process),
+      timeout_ns_(options().hang_timeout_ns),
+      period_ns_(period_for(timeout_ns_)),
+      rule_(timeout_ns_) {}
+
+void HangMonitor::start(ControlThread& thread) {
+  thread.set_beat(period_ns_, [this] { beat(); });
+}
+
+// What the other processes say; those that are stopped have said nothing lately. Their progress is added.
+bool HangMonitor::peers_hopeless(uint64_t* progress) {
+  bool hopeless = true;
+  std::map<uint64_t, PeerProcess*> peers;
+  process_.visit([&](Communicator& communicator) {
+    for (Rank rank = 0; rank < communicator.size(); ++rank) {
+      if (communicator.plane().is_local(rank) || communicator.plane().is_gone(rank)) continue;
+      const uint64_t nonce = communicator.plane().members()[static_cast<size_t>(rank)].process_nonce;
+      peers[nonce] = nullptr;
+    }
+  });
+  for (auto& [nonce, peer] : peers) {
+    peer = process_.peer(nonce);
+    if (peer == nullptr) return false;
+    const ControlPage& page = peer->page.control();
+    *progress += page.progress.load();
+    hopeless &= page.hopeless.load() != 0;
+    auto known =
+        std::find_if(peer_beats_.begin(), peer_beats_.end(), [n = nonce](const PeerBeat& b) { return b.nonce == n; });
+    if (known == peer_beats_.end()) known = peer_beats_.insert(peer_beats_.end(), {nonce, 0, 0});
+    const uint64_t beats = page.beats.load();
+    known->missed = beats == known->beats ? known->missed + 1 : 0;
+    known->beats = beats;
+    hopeless &= known->missed < kMissedBeats;
+  }
+  return hopeless;
+}
+
+Observation HangMonitor::observe() {
+  Observation seen;
+  const uint64_t progress = world().executor.progress() + simt::lane_progress();
+  bool busy = false;
+  process_.visit([&](Communicator& communicator) {
+    if (const Backend* backend = communicator.backend()) busy |= backend->busy();
+  });
+  seen.idle = !busy && simt::runnable_lanes() == 0 && progress == last_progress_;
+  last_progress_ = progress;
+  seen.progress = progress;
+  seen.someone_waits = simt::parked_lanes() > 0;
+  seen.all_inside = true;
+  for (const HostThread& thread : host_threads()) {
+    seen.someone_waits |= thread.waits;
+    if (seen.idle) seen.all_inside &= is_inside(thread);
+  }
+  ControlPage& page = world().page.control();
+  page.progress.store(progress);
+  page.hopeless.store(seen.idle && seen.all_inside ? 1 : 0);
+  page.beats.fetch_add(1);
+  seen.peers_hopeless = peers_hopeless(&seen.progress);
+  return seen;
+}
+
+void HangMonitor::beat() {
+  const Observation seen = observe();
+  const Verdict verdict = rule_.look(seen, world().clock.now() / kNanosecond);
+  if (verdict == Verdict::kNone) return;
+  const double seconds = static_cast<double>(timeout_ns_) / 1e9;
+  if (verdict == Verdict::kWarn) {
+    std::vector<std::string> lines = describe(
+        fmt::format("nothing moved for {} s; threads that are outside this library may still change that", seconds));
+    lines.push_back("threads outside:");
+    std::vector<std::string> outside;
+    for (const HostThread& thread : host_threads()) {
+      if (!is_inside(thread)) outside.push_back(fmt::format("thread {}, last in {}", thread.id, thread.call));
+    }
+    append(lines, outside);
+    return print(lines);
+  }
+  report();
+  const Status hang(Code::kRemoteError, "communicator",
+                    fmt::format("hang: no rank could make progress for {} s (ANYGIN_HANG_TIMEOUT)", seconds));
+  process_.visit([&](Communicator& communicator) { communicator.raise(AbortCause::kHang, -1, hang, true); });
+}
+
+void HangMonitor::report() {
+  const uint64_t progress = world().executor.progress() + simt::lane_progress();
+  if (reported_at_ == progress) return;
+  reported_at_ = progress;
+  print(describe(fmt::format("hang: nobody can make progress (ANYGIN_HANG_TIMEOUT is {} s)",
+                             static_cast<double>(timeout_ns_) / 1e9)));
+}
+
+std::vector<std::string> HangMonitor::describe(const std::string& title) const {
+  std::vector<std::string> ranks, calls;
+  process_.visit([&](Communicator& communicator) {
+    ranks.push_back(fmt::format("{} of {}", communicator.rank(), communicator.size()));
+    const std::string call = communicator.plane().describe_wait();
+    if (!call.empty()) calls.push_back(call);
+  });
+  for (const HostThread& thread : host_threads()) {
+    if (thread.waits) calls.push_back(fmt::format("thread {} in {}", thread.id, thread.call));
+  }
+  std::vector<std::string> lines = {title, fmt::format("process {}, rank {}", process_id(), fmt::join(ranks, ", "))};
+  const std::vector<std::string> lanes = describe_lanes(), engines = describe_engines();
+  lines.push_back(lanes.empty() ? "no kernel waits" : "kernels wait:");
+  append(lines, lanes);
+  lines.push_back(calls.empty() ? "no host call waits" : "host calls wait:");
+  append(lines, calls);
+  lines.push_back(engines.empty() ? "nothing is in flight" : "in flight:");
+  append(lines, engines);
+  return lines;
+}
+
+// One write, so that the reports of several processes do not mix.
+void HangMonitor::print(const std::vector<std::string>& lines) const {
+  std::string text;
+  for (const std::string& line : lines) text += "anygin: " + line + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace anygin::comm

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hang verdict in real time (design 6.11): nobody can make progress in any process of a communicator for
+// ANYGIN_HANG_TIMEOUT. It prints what each waits for, and ends the communicators.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "anygin/base/time.h"
+
+namespace anygin::comm {
+
+class ControlThread;
+class ProcessState;
+
+// What one look at the world saw.
+struct Observation {
+  bool someone_waits = false;  // a lane or a host thread
+  bool idle = false;           // here: no lane can run, engines idle, nothing in flight
+  bool all_inside = false;     // here: every host thread that ever called us waits inside, or for another thread
+  bool peers_hopeless = true;  // every other process said idle and all_inside, and runs
+  uint64_t progress = 0;       // changes with anything that ran, here or there
+};
+
+enum class Verdict : uint8_t { kNone, kWarn, kHang };
+
+// The rule, without the world: fed with observations, says when it is time.
+class HangRule {
+ public:
+  explicit HangRule(uint64_t timeout_ns) : timeout_ns_(timeout_ns) {}
+  // kHang once per hang, kWarn once per standstill with threads outside.
+  Verdict look(const Observation& seen, uint64_t now_ns);
+  uint64_t still_since_ns() const { return since_ns_; }
+
+ private:
+  const uint64_t timeout_ns_;
+  uint64_t since_ns_ = 0;
+  uint64_t progress_ = 0;
+  bool started_ = false;
+  bool warned_ = false, judged_ = false;
+};
+
+class HangMonitor {
+ public:
+  explicit HangMonitor(ProcessState& process);
+  // Looks from now on, on the control thread.
+  void start(ControlThread& thread);
+  // Prints this process's report, once per standstill. Control thread.
+  void report();
+
+ private:
+  void beat();
+  Observation observe();
+  bool peers_hopeless(uint64_t* progress);
+  std::vector<std::string> describe(const std::string& title) const;
+  void print(const std::vector<std::string>& lines) const;
+
+  ProcessState& process_;
+  const uint64_t timeout_ns_;
+  const uint64_t period_ns_;
+  HangRule rule_;
+  uint64_t last_progress_ = 0;
+  struct PeerBeat {
+    uint64_t nonce = 0, beats = 0;
+    unsigned missed = 0;
+  };
+  std::vector<PeerBeat> peer_beats_;
+  uint64_t reported_at_ = ~uint64_t{0};  // progress when the report was printed
+};
+
+}  // namespace anygin::comm

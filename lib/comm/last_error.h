@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What went wrong last in the calling thread: the text behind a result code.
+#pragma once
+
+#include "anygin/base/status.h"
+
+namespace anygin::comm {
+
+// Keeps the text if `status` is an error; a success leaves the last error as it is.
+void keep_last_error(const Status& status);
+// Valid until the thread's next error. Empty before the first one.
+const char* last_error_text();
+
+}  // namespace anygin::comm

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/comm/process_state.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "anygin/base/env_real.h"
+#include "anygin/base/world.h"
+#include "anygin/comm/communicator.h"
+#include "anygin/comm/hang.h"
+#include "anygin/comm/wire_bytes.h"
+
+namespace anygin::comm {
+
+ProcessState& ProcessState::get() {
+  static ProcessState& only = *new ProcessState;
+  return only;
+}
+
+ProcessState::ProcessState()
+    : nonce_(draw_random_number()),
+      control_thread_(std::make_unique<ControlThread>()),
+      hang_monitor_(std::make_unique<HangMonitor>(*this)) {
+  hang_monitor_->start(*control_thread_);
+}
+
+uint64_t ProcessState::next_identity() {
+  const std::lock_guard lock(mutex_);
+  return ++last_identity_;
+}
+
+void ProcessState::keep(std::unique_ptr<Root> root) {
+  const std::lock_guard lock(mutex_);
+  const auto ended = [](const std::unique_ptr<Root>& old) { return old->ended(); };
+  roots_.erase(std::remove_if(roots_.begin(), roots_.end(), ended), roots_.end());
+  roots_.push_back(std::move(root));
+}
+
+// --- Peers -----------------------------------------------------------------------------------------------------------
+Status ProcessState::add_peer(uint64_t nonce, const Gift& page, const Gift& heap) {
+  const std::lock_guard lock(mutex_);
+  if (peers_.count(nonce) != 0) {
+    ::close(page.fd);
+    ::close(heap.fd);
+    return Status();
+  }
+  Result<PeerPage> peer_page = PeerPage::map(page.fd, ByteReader(page.bytes).number<uint64_t>());
+  Result<SharedMapping> mapping = SharedMapping::adopt(heap.fd, ByteReader(heap.bytes).number<uint64_t>());
+  if (!peer_page.ok()) return peer_page.status();
+  if (!mapping.ok()) return mapping.status();
+  auto peer = std::make_unique<PeerProcess>(PeerProcess{std::move(*mapping), HeapId(), std::move(*peer_page)});
+  peer->heap_id = world().memory.add(peer->heap.base(), peer->heap.bytes());
+  peers_[nonce] = std::move(peer);
+  return Status();
+}
+
+PeerProcess* ProcessState::peer(uint64_t nonce) {
+  const std::lock_guard lock(mutex_);
+  const auto found = peers_.find(nonce);
+  return found == peers_.end() ? nullptr : found->second.get();
+}
+
+// --- Communicators ---------------------------------------------------------------------------------------------------
+void ProcessState::enlist(Communicator& communicator) {
+  const std::lock_guard lock(mutex_);
+  alive_.insert(&communicator);
+  all_.insert(&communicator);
+}
+
+bool ProcessState::is_alive(const void* communicator) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(alive_.begin(), alive_.end(), [&](const Communicator* c) { return c == communicator; });
+}
+
+bool ProcessState::retire(Communicator* communicator) {
+  const std::lock_guard lock(mutex_);
+  return alive_.erase(communicator) == 1;
+}
+
+void ProcessState::visit(const std::function<void(Communicator&)>& visit) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Communicator*> ordered(all_.begin(), all_.end());
+  std::sort(ordered.begin(), ordered.end(),
+            [](const Communicator* a, const Communicator* b) { return a->identity() < b->identity(); });
+  for (Communicator* communicator : ordered) visit(*communicator);
+}
+
+std::vector<std::unique_ptr<Communicator>> ProcessState::bury(std::unique_ptr<Communicator> communicator) {
+  const std::lock_guard lock(mutex_);
+  const std::string key = communicator->name();
+  const size_t local_ranks = communicator->local_ranks();
+  auto& grave = buried_[key];
+  grave.push_back(std::move(communicator));
+  if (grave.size() < local_ranks) return {};
+  std::vector<std::unique_ptr<Communicator>> all = std::move(grave);
+  buried_.erase(key);
+  for (const auto& one : all) all_.erase(one.get());
+  return all;
+}
+
+void ProcessState::keep_aborted(std::unique_ptr<Communicator> communicator) {
+  const std::lock_guard lock(mutex_);
+  all_.erase(communicator.get());
+  aborted_.push_back(std::move(communicator));
+}
+
+// --- Windows ---------------------------------------------------------------------------------------------------------
+void ProcessState::add_window(const void* view, Window& window) {
+  const std::lock_guard lock(mutex_);
+  windows_[view] = &window;
+}
+
+void ProcessState::remove_window(const void* view) {
+  const std::lock_guard lock(mutex_);
+  windows_.erase(view);
+}
+
+Window* ProcessState::window(const void* view) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = windows_.find(view);
+  return found == windows_.end() ? nullptr : found->second;
+}
+
+}  // namespace anygin::comm

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the communicators of one process share: the control thread, the peers' mapped memory, who is alive. With the
+// group state of each thread this is the process-wide object that NCCL's interface itself asks for (design 6.1).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "anygin/base/bootstrap.h"
+#include "anygin/base/memory_map.h"
+#include "anygin/base/process_page.h"
+#include "anygin/comm/control_thread.h"
+#include "anygin/comm/rendezvous.h"
+
+namespace anygin::comm {
+
+class Communicator;
+class HangMonitor;
+struct Window;
+
+// Memory of another process of this host, mapped once however many communicators it shares with us.
+struct PeerProcess {
+  SharedMapping heap;
+  HeapId heap_id;
+  PeerPage page;
+};
+
+// Thread-safe. Never destroyed: threads of the program may use it while the process exits.
+class ProcessState {
+ public:
+  static ProcessState& get();
+
+  ControlThread& control_thread() { return *control_thread_; }
+  HangMonitor& hang_monitor() { return *hang_monitor_; }
+  uint64_t nonce() const { return nonce_; }
+  // Of a communicator on a rank; never 0, never used twice in this process.
+  uint64_t next_identity();
+
+  // Ends by itself when its communicator is complete.
+  void keep(std::unique_ptr<Root> root);
+
+  // Maps what the peer gave, unless it is mapped already. Takes ownership of both descriptors.
+  Status add_peer(uint64_t nonce, const Gift& page, const Gift& heap);
+  PeerProcess* peer(uint64_t nonce);
+
+  void enlist(Communicator& communicator);
+  // False if `communicator` is not alive: destroyed, aborted, or never one.
+  bool is_alive(const void* communicator) const;
+  // The caller alone ends the communicator from now on; null if somebody else does, or it is none.
+  bool retire(Communicator* communicator);
+  // Alive and ending ones; none is destroyed meanwhile. `visit` does not block.
+  void visit(const std::function<void(Communicator&)>& visit) const;
+
+  // Keeps an ended communicator until every rank of it in this process has ended; then gives all of them back.
+  // Aborted ones stay for good: kernels may still hold their memory.
+  std::vector<std::unique_ptr<Communicator>> bury(std::unique_ptr<Communicator> communicator);
+  void keep_aborted(std::unique_ptr<Communicator> communicator);
+
+  // Windows that host functions find by their view.
+  void add_window(const void* view, Window& window);
+  void remove_window(const void* view);
+  Window* window(const void* view) const;
+
+ private:
+  ProcessState();
+
+  const uint64_t nonce_;
+  std::unique_ptr<ControlThread> control_thread_;
+  std::unique_ptr<HangMonitor> hang_monitor_;
+  mutable std::mutex mutex_;  // all below
+  uint64_t last_identity_ = 0;
+  std::vector<std::unique_ptr<Root>> roots_;
+  std::map<uint64_t, std::unique_ptr<PeerProcess>> peers_;
+  std::set<Communicator*> alive_;
+  std::set<Communicator*> all_;
+  std::map<std::string, std::vector<std::unique_ptr<Communicator>>> buried_;
+  std::vector<std::unique_ptr<Communicator>> aborted_;
+  std::map<const void*, Window*> windows_;
+};
+
+}  // namespace anygin::comm

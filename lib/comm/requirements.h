@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program asks for when it creates a device communicator: checked, copied deeply, and turned into a list of
+// resources (contract 2.8.2, 2.8.3).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "anygin/base/status.h"
+#include "anygin/comm/resource_layout.h"
+#include "nccl_device/core.h"
+
+namespace anygin::comm {
+
+class Communicator;
+
+// The newest release whose programs this library serves.
+inline constexpr unsigned kNewestVersion = NCCL_VERSION(2, 32, 3);
+inline constexpr unsigned kOldestVersion = NCCL_VERSION(2, 30, 0);
+
+struct UserNode {
+  ResourceNode resources;
+  ncclDevResourceHandle_t* out_handle = nullptr;
+  ncclGinSignal_t* out_signals = nullptr;
+  ncclGinCounter_t* out_counters = nullptr;
+};
+
+struct DevCommWish {
+  ncclDevCommRequirements asked;  // its lists are not used any more
+  std::vector<UserNode> user_nodes;
+  bool team_multimem = false;
+  // The library's own resources, in the order of the contract.
+  static constexpr size_t kWorldGin = 0, kRailGin = 1, kLsa = 2, kHybridWorldGin = 3, kHybridRailGin = 4,
+                          kHybridLsa = 5, kOwnNodes = 6;
+
+  bool wants_gin() const { return asked.ginConnectionType != NCCL_GIN_CONNECTION_NONE; }
+  bool railed() const { return asked.ginConnectionType == NCCL_GIN_CONNECTION_RAIL; }
+  // All nodes: own ones first, then the user's.
+  std::vector<ResourceNode> nodes(int ranks, int lsa_size) const;
+};
+
+// Checks of the call itself: kInvalidUsage for a struct that was not initialized or is of another version.
+Result<DevCommWish> copy_requirements(const ncclDevCommRequirements& given);
+// Against what the communicator has; in the order of the contract.
+Status check_wish(const DevCommWish& wish, const Communicator& communicator);
+// What all ranks must ask for alike, one line; compared at creation.
+std::string describe(const DevCommWish& wish);
+
+}  // namespace anygin::comm

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/comm/window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "anygin/base/order.h"
+#include "anygin/base/world.h"
+#include "anygin/comm/communicator.h"
+#include "anygin/comm/wire_bytes.h"
+
+namespace anygin::comm {
+namespace {
+
+constexpr const char* kWhere = "window registration";
+constexpr uint16_t kIdMax = 65535;
+
+// What one rank brings to the registration.
+struct Offer {
+  uint32_t ordinal = 0;  // how many windows it registered before
+  int flags = 0;
+  uint64_t bytes = 0;
+  uint64_t heap_offset = 0;
+  Code code = Code::kOk;
+  std::string text;
+};
+
+std::string pack(const Offer& offer) {
+  ByteWriter out;
+  out.number(offer.ordinal).number(offer.flags).number(offer.bytes).number(offer.heap_offset).number(offer.code);
+  return out.text(offer.text).take();
+}
+
+Offer unpack(const std::string& bytes) {
+  ByteReader in(bytes);
+  Offer offer;
+  offer.ordinal = in.number<uint32_t>();
+  offer.flags = in.number<int>();
+  offer.bytes = in.number<uint64_t>();
+  offer.heap_offset = in.number<uint64_t>();
+  offer.code = in.number<Code>();
+  offer.text = in.text();
+  return offer;
+}
+
+// The same verdict on all ranks, but for the words of the rank whose own argument is wrong.
+Status compare(const std::vector<Offer>& offers, Rank own) {
+  for (size_t rank = 0; rank < offers.size(); ++rank) {
+    const Offer& offer = offers[rank];
+    if (offer.code == Code::kOk) continue;
+    return Status(offer.code, kWhere,
+                  static_cast<Rank>(rank) == own ? offer.text : fmt::format("rank {}: {}", rank, offer.text));
+  }
+  const Offer& first = offers.front();
+  for (size_t rank = 1; rank < offers.size(); ++rank) {
+    const Offer& other = offers[rank];
+    if (other.ordinal != first.ordinal) {
+      return Status(Code::kInvalidUsage, kWhere,
+                    fmt::format("ranks register different numbers of windows: rank 0 has registered {}, rank {} has {}",
+                                first.ordinal, rank, other.ordinal));
+    }
+    if (other.flags != first.flags) {
+      return Status(Code::kInvalidUsage, kWhere,
+                    fmt::format("the flags of window {} differ (or the order of the calls does): rank 0 gives {:#x}, "
+                                "rank {} gives {:#x}",
+                                first.ordinal, first.flags, rank, other.flags));
+    }
+  }
+  return Status();
+}
+
+// Memory that kernels reach, zero-filled.
+template <typename T>
+Result<T*> allocate_for_kernels(size_t bytes, int device) {
+  Result<char*> memory = world().heap.allocate(bytes, device);
+  if (!memory.ok()) return memory.status();
+  std::memset(*memory, 0, bytes);
+  return reinterpret_cast<T*>(*memory);
+}
+
+void free_for_kernels(void* memory) {
+  const Status freed = world().heap.free(memory);
+  ANYGIN_ASSERT(freed.ok());
+}
+
+}  // namespace
+
+WindowSet::WindowSet(Communicator& communicator) : communicator_(communicator) {}
+
+WindowSet::~WindowSet() {
+  clear();
+}
+
+// --- Registration ----------------------------------------------------------------------------------------------------
+Status WindowSet::check(const WindowRequest& request, uint64_t* heap_offset) const {
+  const auto bad = [&](std::string text) { return Status(Code::kInvalidArgument, kWhere, std::move(text)); };
+  const DeviceHeap& heap = world().heap;
+  const std::optional<Allocation> allocation = heap.find(request.base);
+  if (!allocation) {
+    return bad(fmt::format("the buffer {} is not device memory of this process; memory of ncclMemAlloc would be right",
+                           static_cast<const void*>(request.base)));
+  }
+  const auto into = static_cast<uint64_t>(request.base - allocation->base);
+  if (into % NCCL_WIN_REQUIRED_ALIGNMENT != 0) {
+    return bad(fmt::format("the buffer lies {} bytes into its allocation; a multiple of {} would be right", into,
+                           NCCL_WIN_REQUIRED_ALIGNMENT));
+  }
+  if (into + request.bytes > allocation->bytes) {
+    return bad(fmt::format("{} bytes from byte {} of an allocation of {} bytes reach beyond its end", request.bytes,
+                           into, allocation->bytes));
+  }
+  const std::optional<MemName> name = world().memory.name_of(request.base);
+  ANYGIN_ASSERT(name && name->heap == heap.id());
+  *heap_offset = name->offset;
+  return Status();
+}
+
+Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request) {
+  Offer mine;
+  mine.ordinal = last_id_;
+  mine.flags = request.flags;
+  mine.bytes = request.bytes;
+  Status good = check(request, &mine.heap_offset);
+  if (good.ok() && last_id_ == kIdMax) {
+    good = Status(Code::kInvalidUsage, kWhere, fmt::format("{} windows were registered; no more ids are left", kIdMax));
+  }
+  mine.code = good.code();
+  mine.text = good.text();
+  Result<std::vector<Gift>> gifts = communicator_.plane().all_gather(kWhere, Gift{pack(mine), -1});
+  if (!gifts.ok()) return gifts.status();
+  std::vector<Offer> offers;
+  for (const Gift& gift : *gifts) offers.push_back(unpack(gift.bytes));
+  ANYGIN_TRY(compare(offers, communicator_.rank()));
+
+  auto window = std::make_unique<Window>();
+  window->communicator = &communicator_;
+  window->id = WindowId(++last_id_);
+  window->request = request;
+  const Layout& layout = communicator_.layout();
+  for (Rank rank = 0; rank < layout.size; ++rank) {
+    const Offer& offer = offers[static_cast<size_t>(rank)];
+    window->sizes.push_back(offer.bytes);
+    if (layout.lsa_team(rank) == layout.lsa_team(communicator_.rank())) {
+      window->lsa_bases.push_back(communicator_.map(rank, offer.heap_offset));
+    }
+  }
+  return window;
+}
+
+Result<Window*> WindowSet::add(const WindowRequest& request) {
+  Result<std::unique_ptr<Window>> agreed = agree_on(request);
+  if (!agreed.ok()) return agreed.status();
+  Window& window = **agreed;
+  Status good = build_view(window);
+  if (good.ok() && request.listed) good = list(window);
+  Backend* backend = communicator_.backend();
+  if (backend != nullptr) {
+    // Collective: every rank calls it, whatever happened to it before.
+    const bool strict = (request.flags & NCCL_WIN_STRICT_ORDERING) != 0;
+    const Status registered = backend->register_window(window.id, request.base, request.bytes, strict);
+    window.in_backend = registered.ok();
+    if (good.ok()) good = registered;
+  }
+  const Status all_good = communicator_.agree("window registration: done", good);
+  {
+    const std::lock_guard lock(mutex_);
+    windows_[window.id.value] = std::move(*agreed);
+  }
+  if (!all_good.ok()) {
+    if (window.view != nullptr) (void)remove(window.view);
+    return all_good;
+  }
+  if (request.listed) ProcessState::get().add_window(window.view, window);
+  return &window;
+}
+
+// One block: the view, then the arrays it points to.
+Status WindowSet::build_view(Window& window) {
+  const Layout& layout = communicator_.layout();
+  const auto ranks = static_cast<size_t>(layout.size), near = static_cast<size_t>(layout.lsa_size);
+  const size_t bytes = sizeof(ncclWindow_vidmem) + ranks * sizeof(uint64_t) + 2 * near * sizeof(void*);
+  Result<ncclWindow_vidmem*> view = allocate_for_kernels<ncclWindow_vidmem>(bytes, communicator_.device());
+  if (!view.ok()) return view.status();
+  auto* sizes = reinterpret_cast<uint64_t*>(*view + 1);
+  auto** bases = reinterpret_cast<char**>(sizes + ranks);
+  auto** wake_words = reinterpret_cast<void**>(bases + near);
+  std::copy(window.sizes.begin(), window.sizes.end(), sizes);
+  std::copy(window.lsa_bases.begin(), window.lsa_bases.end(), bases);
+  const Rank first = layout.lsa_team(communicator_.rank()) * layout.lsa_size;
+  for (size_t i = 0; i < near; ++i) wake_words[i] = communicator_.wake_word(first + static_cast<Rank>(i));
+  ncclWindow_vidmem& out = **view;
+  out.communicator = communicator_.identity();
+  out.id = window.id;
+  out.flags = static_cast<uint16_t>(window.request.flags);
+  out.rank = communicator_.rank();
+  out.nRanks = layout.size;
+  out.lsaRank = layout.lsa_rank(communicator_.rank());
+  out.lsaSize = layout.lsa_size;
+  out.userPointer = window.request.base;
+  out.sizes = sizes;
+  out.lsaBases = bases;
+  out.lsaWakeWords = wake_words;
+  publish(&out.live, kAnyginWindowLive);
+  window.view = *view;
+  return Status();
+}
+
+Status WindowSet::tell_backend() {
+  std::vector<uint16_t> mine;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, window] : windows_) {
+      if (window->live) mine.push_back(id);
+    }
+  }
+  ByteWriter out;
+  for (const uint16_t id : mine) out.number(id);
+  Result<std::vector<Gift>> gifts = communicator_.plane().all_gather("windows there are", Gift{out.take(), -1});
+  if (!gifts.ok()) return gifts.status();
+  // Deregistering is local: only what every rank still has can be used.
+  std::map<uint16_t, size_t> holders;
+  for (const Gift& gift : *gifts) {
+    for (ByteReader in(gift.bytes); !in.at_end() && in.ok();) ++holders[in.number<uint16_t>()];
+  }
+  for (const auto& [id, count] : holders) {
+    if (count != gifts->size()) continue;
+    Window& window = *windows_.at(id);
+    const bool strict = (window.request.flags & NCCL_WIN_STRICT_ORDERING) != 0;
+    ANYGIN_TRY(communicator_.backend()->register_window(window.id, window.request.base, window.request.bytes, strict));
+    window.in_backend = true;
+  }
+  return Status();
+}
+
+// --- The end of a window ---------------------------------------------------------------------------------------------
+Window* WindowSet::find(const ncclWindow_vidmem* view) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, window] : windows_) {
+    if (window->live && window->view == view) return window.get();
+  }
+  return nullptr;
+}
+
+Status WindowSet::remove(const ncclWindow_vidmem* view) {
+  Window* window = find(view);
+  if (window == nullptr) {
+    return Status(Code::kInvalidArgument, "window",
+                  "it is not a window of this communicator, or was deregistered before");
+  }
+  window->live = false;
+  publish(&window->view->live, uint64_t{0});
+  if (window->request.listed) {
+    ProcessState::get().remove_window(view);
+    unlist(*window);
+  }
+  if (window->in_backend) communicator_.backend()->deregister_window(window->id);
+  window->in_backend = false;
+  return Status();
+}
+
+void WindowSet::clear() {
+  for (const auto& [id, window] : windows_) {
+    if (window->live && window->request.listed) ProcessState::get().remove_window(window->view);
+    if (window->view != nullptr) free_for_kernels(window->view);
+  }
+  windows_.clear();
+  while (table_ != nullptr) {
+    ncclDevCommWindowTable* next = table_->next;
+    free_for_kernels(table_);
+    table_ = next;
+  }
+}
+
+// --- Search by address -----------------------------------------------------------------------------------------------
+Result<ncclDevCommWindowTable*> WindowSet::table() {
+  const std::lock_guard lock(mutex_);
+  if (table_ == nullptr) {
+    Result<ncclDevCommWindowTable*> first =
+        allocate_for_kernels<ncclDevCommWindowTable>(sizeof(ncclDevCommWindowTable), communicator_.device());
+    if (!first.ok()) return first;
+    table_ = *first;
+  }
+  return table_;
+}
+
+Status WindowSet::list(Window& window) {
+  Result<ncclDevCommWindowTable*> first = table();
+  if (!first.ok()) return first.status();
+  const std::lock_guard lock(mutex_);
+  ncclDevCommWindowTable** link = &table_;
+  for (; *link != nullptr; link = &(*link)->next) {
+    for (auto& entry : (*link)->entries) {
+      if (entry.window != nullptr) continue;
+      entry.base = reinterpret_cast<uintptr_t>(window.request.base);
+      entry.size = window.request.bytes;
+      publish(&entry.window, window.view);
+      return Status();
+    }
+  }
+  Result<ncclDevCommWindowTable*> more =
+      allocate_for_kernels<ncclDevCommWindowTable>(sizeof(ncclDevCommWindowTable), communicator_.device());
+  if (!more.ok()) return more.status();
+  (*more)->entries[0] = {reinterpret_cast<uintptr_t>(window.request.base), window.request.bytes, window.view};
+  publish(link, *more);
+  return Status();
+}
+
+void WindowSet::unlist(const Window& window) {
+  const std::lock_guard lock(mutex_);
+  for (ncclDevCommWindowTable* table = table_; table != nullptr; table = table->next) {
+    for (auto& entry : table->entries) {
+      if (entry.window == window.view) publish(&entry.window, static_cast<ncclWindow_vidmem*>(nullptr));
+    }
+  }
+}
+
+}  // namespace anygin::comm

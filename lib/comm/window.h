@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registered memory of a communicator (contract 2.7): who registered how much, where each LSA rank's part is mapped,
+// and the view that kernels get.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "anygin/base/bootstrap.h"
+#include "anygin/base/ids.h"
+#include "anygin/base/status.h"
+#include "nccl_device/core.h"
+
+namespace anygin {
+class Backend;
+}
+
+namespace anygin::comm {
+
+class Communicator;
+
+struct WindowRequest {
+  char* base = nullptr;
+  uint64_t bytes = 0;
+  int flags = 0;
+  bool listed = true;  // found by address in kernels and by its view in host functions; the library's own are not
+};
+
+struct Window {
+  Communicator* communicator = nullptr;
+  WindowId id;
+  WindowRequest request;
+  std::vector<uint64_t> sizes;   // by rank
+  std::vector<char*> lsa_bases;  // by LSA rank
+  ncclWindow_vidmem* view = nullptr;
+  bool live = true;
+  bool in_backend = false;
+};
+
+// The windows of one communicator, on one rank. Views stay readable until clear(): a late use is seen and named.
+class WindowSet {
+ public:
+  explicit WindowSet(Communicator& communicator);
+  ~WindowSet();
+
+  // Collective. Fails on all ranks if it fails on one.
+  Result<Window*> add(const WindowRequest& request);
+  // Local, at once. kInvalidArgument if the view is no live window of this communicator.
+  Status remove(const ncclWindow_vidmem* view);
+  // The live window with this view, or null.
+  Window* find(const ncclWindow_vidmem* view) const;
+
+  // Collective, once: a backend was opened after windows were registered.
+  Status tell_backend();
+  // What kernels search by address, also for windows that are registered later.
+  Result<ncclDevCommWindowTable*> table();
+  // Everything ends; kernels that used the windows have ended.
+  void clear();
+
+ private:
+  Status check(const WindowRequest& request, uint64_t* heap_offset) const;
+  Result<std::unique_ptr<Window>> agree_on(const WindowRequest& request);
+  Status build_view(Window& window);
+  Status list(Window& window);
+  void unlist(const Window& window);
+
+  Communicator& communicator_;
+  mutable std::mutex mutex_;                             // windows_, table_
+  std::map<uint16_t, std::unique_ptr<Window>> windows_;  // by id; dead ones too
+  uint16_t last_id_ = 0;
+  ncclDevCommWindowTable* table_ = nullptr;
+};
+
+}  // namespace anygin::comm

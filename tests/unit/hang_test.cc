@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a run is called hung: the rule alone, fed by hand.
+#include "anygin/comm/hang.h"
+
+#include <gtest/gtest.h>
+
+namespace anygin::comm {
+namespace {
+
+constexpr uint64_t kTimeout = 1000;
+
+Observation hopeless() {
+  Observation seen;
+  seen.someone_waits = seen.idle = seen.all_inside = true;
+  seen.progress = 7;
+  return seen;
+}
+
+TEST(HangRule, NobodyMovesForTheTimeout) {
+  HangRule rule(kTimeout);
+  EXPECT_EQ(rule.look(hopeless(), 100), Verdict::kNone);
+  EXPECT_EQ(rule.look(hopeless(), 1099), Verdict::kNone);
+  EXPECT_EQ(rule.look(hopeless(), 1100), Verdict::kHang);
+  EXPECT_EQ(rule.look(hopeless(), 1200), Verdict::kNone);  // once
+}
+
+TEST(HangRule, ZeroMeansNever) {
+  HangRule rule(0);
+  EXPECT_EQ(rule.look(hopeless(), 0), Verdict::kNone);
+  EXPECT_EQ(rule.look(hopeless(), ~uint64_t{0}), Verdict::kNone);
+}
+
+// Each condition that does not hold in between starts the time again.
+TEST(HangRule, AnyMotionStartsTheTimeAgain) {
+  void (*const motions[])(Observation&) = {
+      [](Observation& seen) { seen.someone_waits = false; },
+      [](Observation& seen) { seen.idle = false; },
+      [](Observation& seen) { seen.peers_hopeless = false; },
+      [](Observation& seen) { seen.progress = 8; },
+  };
+  for (const auto motion : motions) {
+    HangRule rule(kTimeout);
+    Observation moved = hopeless();
+    motion(moved);
+    EXPECT_EQ(rule.look(hopeless(), 0), Verdict::kNone);
+    EXPECT_EQ(rule.look(moved, 900), Verdict::kNone);
+    EXPECT_EQ(rule.look(hopeless(), 1000), Verdict::kNone);
+    EXPECT_EQ(rule.look(hopeless(), 1899), Verdict::kNone);
+    EXPECT_EQ(rule.look(hopeless(), 2000), Verdict::kHang);
+  }
+}
+
+TEST(HangRule, AThreadOutsideMakesItAWarning) {
+  HangRule rule(kTimeout);
+  Observation outside = hopeless();
+  outside.all_inside = false;
+  EXPECT_EQ(rule.look(outside, 0), Verdict::kNone);
+  EXPECT_EQ(rule.look(outside, 1000), Verdict::kWarn);
+  EXPECT_EQ(rule.look(outside, 2000), Verdict::kNone);  // once
+  EXPECT_EQ(rule.look(hopeless(), 2100), Verdict::kHang);
+}
+
+}  // namespace
+}  // namespace anygin::comm
