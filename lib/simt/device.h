@@ -71,6 +71,8 @@ struct BlockedLane {
 };
 // Every lane parked now, in (device, grid, block, thread) order; at most `limit`.
 std::vector<BlockedLane> blocked_lanes(size_t limit);
+// Why blocks that were launched are not running, one line a grid: "kernel k (grid 3): 32 blocks wait for room ...".
+std::vector<std::string> unplaced_blocks();
 // For the hang verdict. Runnable: lanes of resident blocks that have not started. Parked: lanes that wait for something,
 // or only poll in a loop. lane_progress() changes whenever a lane got further than its next poll.
 uint64_t runnable_lanes();

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "anygin/base/host_threads.h"
 #include "anygin/base/options.h"
 #include "anygin/base/world.h"
 #include "anygin/simt/cuda_error.h"
+#include "anygin/simt/host_share.h"
 #include "anygin/simt/host_wait.h"
 
 namespace anygin::simt {
@@ -16,6 +18,7 @@ namespace {
 constexpr uintptr_t kLegacyHandle = 1;
 constexpr uintptr_t kPerThreadHandle = 2;
 constexpr uint32_t kBlocksPerMultiprocessor = 32;
+constexpr int kDevicesAtLeast = 8;
 
 thread_local int this_threads_device = 0;
 
@@ -83,6 +86,8 @@ bool DeviceTable::destroy(Stream* stream) {
     const auto found = std::find_if(device.streams.begin(), device.streams.end(),
                                     [&](const auto& one) { return one.get() == stream; });
     if (found == device.streams.end()) continue;
+    std::erase_if(device.retired, [](const auto& one) { return one->drained(); });
+    device.retired.push_back(std::move(*found));
     device.streams.erase(found);
     return true;
   }
@@ -108,12 +113,13 @@ std::vector<std::shared_ptr<Stream>> DeviceTable::streams_of(int device) {
   const Device& owner = devices_[static_cast<size_t>(device)];
   std::vector<std::shared_ptr<Stream>> streams = owner.streams;
   streams.push_back(owner.legacy);
+  streams.insert(streams.end(), owner.retired.begin(), owner.retired.end());
   return streams;
 }
 
 DeviceTable& device_table() {
-  constexpr int kDevicesByDefault = 8;
-  static DeviceTable& table = *new DeviceTable(options().devices > 0 ? options().devices : kDevicesByDefault);
+  static DeviceTable& table =
+      *new DeviceTable(options().devices > 0 ? options().devices : std::max(kDevicesAtLeast, processes_of_host()));
   return table;
 }
 
@@ -172,6 +178,7 @@ int enqueue_wait(Stream* stream, std::function<bool()> ready, std::string what) 
 
 int synchronize_stream(Stream* stream) {
   if (!stream) return kCudaInvalidResourceHandle;
+  const ApiCall call("waiting for a stream");
   const std::shared_ptr<Stream> kept = stream->shared_from_this();
   const uint64_t ticket = kept->ticket();
   block_host_until([&] { return kept->reached(ticket); });
@@ -187,6 +194,7 @@ int query_stream(Stream* stream) {
 
 int synchronize_device(int device) {
   if (!valid_device(device)) return kCudaInvalidDevice;
+  const ApiCall call("waiting for a device");
   for (const std::shared_ptr<Stream>& stream : device_table().streams_of(device)) {
     const uint64_t ticket = stream->ticket();
     block_host_until([&] { return stream->reached(ticket); });

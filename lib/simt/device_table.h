@@ -27,6 +27,7 @@ class DeviceTable {
   // False if it is not live.
   bool destroy(Stream* stream);
   Stream* resolve(void* handle, int device);
+  // All whose work synchronize_device() waits for.
   std::vector<std::shared_ptr<Stream>> streams_of(int device);
 
  private:
@@ -34,6 +35,7 @@ class DeviceTable {
     DeviceLoad load;
     std::shared_ptr<Stream> legacy;
     std::vector<std::shared_ptr<Stream>> streams;  // created ones, in order
+    std::vector<std::shared_ptr<Stream>> retired;  // destroyed ones whose work may not be complete
   };
 
   void wait_for(Stream& stream, const std::shared_ptr<Stream>& other);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/simt/event.h"
 
+#include "anygin/base/host_threads.h"
 #include "anygin/base/world.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device.h"
@@ -41,6 +42,7 @@ int query_event(Event* event) {
 
 int synchronize_event(Event* event) {
   if (!event) return kCudaInvalidResourceHandle;
+  const ApiCall call("waiting for an event");
   const std::shared_ptr<EventState> state = event->state;
   const uint64_t ticket = state->recorded.load(std::memory_order_acquire);
   block_host_until([&] { return state->reached(ticket); });

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "anygin/simt/code_site.h"
+#include "anygin/base/code_site.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device.h"
 

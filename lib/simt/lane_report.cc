@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <tuple>
 
+#include "anygin/base/code_site.h"
 #include "anygin/base/order.h"
-#include "anygin/simt/code_site.h"
 #include "anygin/simt/device.h"
 #include "anygin/simt/grid.h"
 #include "anygin/simt/lane_machine.h"
@@ -128,6 +130,8 @@ std::vector<LaneState> describe_lanes(const Block& block) {
 
 namespace {
 
+constexpr uint64_t kPatienceNs = 100'000'000;
+
 auto place_of(const BlockedLane& lane) {
   return std::make_tuple(lane.device, lane.grid, lane.block[2], lane.block[1], lane.block[0], lane.thread[2],
                          lane.thread[1], lane.thread[0]);
@@ -148,8 +152,31 @@ void add_lanes(const Block& block, std::vector<BlockedLane>& out) {
 
 }  // namespace
 
+std::vector<std::string> unplaced_blocks() {
+  struct Pending {
+    std::string kernel, room;
+    uint64_t blocks = 0;
+  };
+  std::map<uint64_t, Pending> pending;  // by grid
+  for (LaneScheduler* scheduler : lane_machine().schedulers()) {
+    scheduler->visit_pending(kPatienceNs, [&](const Grid& grid, uint64_t blocks) {
+      const DeviceLoad& load = grid.device;
+      Pending& one = pending[grid.id];
+      one.kernel = grid.name();
+      one.room = fmt::format("device {} holds {} of {} threads, {} of {} blocks", load.device, load.lanes.load(),
+                             load.lanes_max, load.blocks.load(), load.blocks_max);
+      one.blocks += blocks;
+    });
+  }
+  std::vector<std::string> lines;
+  for (const auto& [id, one] : pending) {
+    lines.push_back(
+        fmt::format("kernel {} (grid {}): {} blocks wait for room; {}", one.kernel, id, one.blocks, one.room));
+  }
+  return lines;
+}
+
 std::vector<BlockedLane> blocked_lanes(size_t limit) {
-  constexpr uint64_t kPatienceNs = 100'000'000;
   std::vector<BlockedLane> lanes;
   for (LaneScheduler* scheduler : lane_machine().schedulers()) {
     if (!scheduler->visit_blocks(kPatienceNs, [&](const Block& block) { add_lanes(block, lanes); })) {

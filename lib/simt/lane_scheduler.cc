@@ -246,13 +246,27 @@ LaneScheduler::Counts LaneScheduler::counts() const {
           progress_.load(std::memory_order_relaxed)};
 }
 
-bool LaneScheduler::visit_blocks(uint64_t patience_ns, const std::function<void(const Block&)>& visit) {
-  std::unique_lock turn(turn_, std::defer_lock);
+bool LaneScheduler::lock_turn(std::unique_lock<std::mutex>& turn, uint64_t patience_ns) const {
   const Time give_up = world().clock.now() + patience_ns * kNanosecond;
   while (!turn.try_lock()) {
     if (world().clock.now() >= give_up) return false;
     yield_thread();
   }
+  return true;
+}
+
+bool LaneScheduler::visit_pending(uint64_t patience_ns, const std::function<void(const Grid&, uint64_t)>& visit) {
+  std::unique_lock turn(turn_, std::defer_lock);
+  if (!lock_turn(turn, patience_ns)) return false;
+  for (const auto& cursor : cursors_) {
+    if (cursor->pending()) visit(*cursor->grid, cursor->left());
+  }
+  return true;
+}
+
+bool LaneScheduler::visit_blocks(uint64_t patience_ns, const std::function<void(const Block&)>& visit) {
+  std::unique_lock turn(turn_, std::defer_lock);
+  if (!lock_turn(turn, patience_ns)) return false;
   for (const Block* block : resident_) {
     if (block && !block->finished()) visit(*block);
   }

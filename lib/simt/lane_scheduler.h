@@ -78,6 +78,8 @@ class alignas(128) LaneScheduler final : public Engine {
   Counts counts() const;
   // Calls `visit` for every resident block while none of their lanes runs. False if one ran on for `patience_ns`.
   bool visit_blocks(uint64_t patience_ns, const std::function<void(const Block&)>& visit);
+  // Calls `visit` for every grid with blocks that are not resident. Same rules.
+  bool visit_pending(uint64_t patience_ns, const std::function<void(const Grid&, uint64_t blocks)>& visit);
 
  private:
   struct Finished {
@@ -98,6 +100,7 @@ class alignas(128) LaneScheduler final : public Engine {
   void count_lanes();
   void order_lanes(Block& block);
   Time pass_time();
+  bool lock_turn(std::unique_lock<std::mutex>& turn, uint64_t patience_ns) const;
   Block* find_block(uint64_t action_name) const;
   void offer_lanes(Block& block, ActionList& out);
   void run_lane(Block& block, const Action& action);

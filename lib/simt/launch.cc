@@ -2,6 +2,7 @@
 // A launch: checked against the device's limits, then queued on its stream.
 #include <fmt/format.h>
 
+#include "anygin/base/host_threads.h"
 #include "anygin/base/log.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device_table.h"
@@ -69,6 +70,7 @@ Refusal check(const LaunchShape& shape, const BoundKernel& kernel, const Stream*
 }  // namespace
 
 extern "C" int anygin_launch(const LaunchShape* shape, const BoundKernel* kernel) {
+  const ApiCall call("a kernel launch");
   Stream* stream = current_runner ? nullptr : resolve_stream(shape->stream);
   const Refusal refusal = check(*shape, *kernel, stream);
   if (refusal.error) {

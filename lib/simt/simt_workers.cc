@@ -8,6 +8,7 @@
 #include "anygin/base/env_real.h"
 #include "anygin/base/options.h"
 #include "anygin/base/world.h"
+#include "anygin/simt/host_share.h"
 
 namespace anygin::simt {
 
@@ -92,7 +93,8 @@ std::atomic<LaneMachine*> replacement{nullptr};
 SimtWorkers& started_workers() {
   static SimtWorkers& workers = []() -> SimtWorkers& {
     const int wanted = options().workers;
-    auto* started = new SimtWorkers(static_cast<size_t>(wanted > 0 ? wanted : std::max(1, cpu_count())));
+    auto* started =
+        new SimtWorkers(static_cast<size_t>(wanted > 0 ? wanted : std::max(1, cpu_count() / processes_of_host())));
     std::atexit([] { started_workers().stop(); });
     return *started;
   }();

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "anygin/base/code_site.h"
 #include "anygin/simt/block.h"
-#include "anygin/simt/code_site.h"
 
 namespace anygin::simt {
 
