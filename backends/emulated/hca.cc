@@ -50,7 +50,11 @@ void Hca::ready(ActionList& out) {
     if (pair.outgoing_->runnable(looked_at_)) out.add(id_, kSend, number);
   }
   if (!timer_announced_) out.add(id_, kAnnounceTimer, 0);
-  if (out.empty()) update_work(looked_at_);
+  if (!out.empty()) return;
+  update_work(looked_at_);
+  // Executors keep the earliest wake-up that run() named. One that came to nothing, because what it was for was done by
+  // the way, uses up the one behind it: name it again.
+  if (timer_ != kNever && announced_ <= looked_at_) out.add(id_, kAnnounceTimer, 0);
 }
 
 Time Hca::run(const Action& action, Time now) {
@@ -78,6 +82,7 @@ Time Hca::run(const Action& action, Time now) {
   }
   update_work(now);
   timer_announced_ = true;
+  announced_ = std::min(announced_ > now ? announced_ : kNever, timer_);
   if (stored_) ring(world_.executor.wake_word());
   return timer_;
 }

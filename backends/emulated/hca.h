@@ -115,6 +115,7 @@ class Hca final : public Engine, private MessageHandler {
   bool stored_ = false;                      // this run or post made something visible in memory
   Time looked_at_ = 0;                       // when ready() last looked: what it offered can run
   Time timer_ = kNever;                      // the next operation that is held back is due then
+  Time announced_ = kNever;                  // the earliest of what run() returned that was not past then
   bool timer_announced_ = true;              // run() has returned it
 
   std::atomic<uint32_t> active_count_{0};
