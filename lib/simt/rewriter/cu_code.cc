@@ -76,6 +76,7 @@ Code::Code(TokenStream stream) : stream_(std::move(stream)) {
     if (stream_.tokens[i].significant()) significant_.push_back(static_cast<int>(i));
   }
   match_brackets();
+  angle_work_ = int64_t{200} * size() + 100000;
 }
 
 const Token& Code::at(int position) const {
@@ -112,7 +113,7 @@ void Code::match_brackets() {
   }
 }
 
-bool Code::scan_angle(int position, int limit, int depth, int* budget, int* close) const {
+bool Code::scan_angle(int position, int limit, int depth, int64_t* budget, int* close) const {
   for (; position < limit && --*budget > 0; ++position) {
     const std::string_view text = at(position).text;
     if (text == ";" || text == ")" || text == "]" || text == "}") return false;
@@ -132,8 +133,10 @@ bool Code::scan_angle(int position, int limit, int depth, int* budget, int* clos
 
 int Code::match_angle(int open, int limit) const {
   int close = kNowhere;
-  int budget = 20000;
+  const int64_t most = std::min<int64_t>(20000, angle_work_);
+  int64_t budget = most;
   scan_angle(open + 1, std::min(limit, size()), 1, &budget, &close);
+  angle_work_ -= most - std::max<int64_t>(budget, 0);
   return close;
 }
 

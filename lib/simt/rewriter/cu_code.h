@@ -68,13 +68,15 @@ class Code {
  private:
   void match_brackets();
   int widest_list(int open, int close) const;
-  bool scan_angle(int position, int limit, int depth, int* budget, int* close) const;
+  bool scan_angle(int position, int limit, int depth, int64_t* budget, int* close) const;
 
   TokenStream stream_;
   std::vector<int> significant_;
   std::vector<int> partner_;
   std::map<int, Launch> launches_;
   std::vector<Diagnostic> errors_;
+  // What all searches for template lists together may still cost: hostile text must not take for ever.
+  mutable int64_t angle_work_ = 0;
 };
 
 }  // namespace anygin::rewriter

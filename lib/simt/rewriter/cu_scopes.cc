@@ -76,7 +76,7 @@ ScopeKind ScopeTable::kind_of(int open, int head, int outer) const {
     }
   }
   if (class_word && !parameters && !assigned) return ScopeKind::kClass;
-  if (inside_code) return parameters || code_.is(open - 1, ")") ? ScopeKind::kBlock : ScopeKind::kInitializer;
+  if (inside_code) return begins_value(open) ? ScopeKind::kInitializer : ScopeKind::kBlock;
   if (!parameters || (assigned && !code_.is(open - 1, ")"))) return ScopeKind::kInitializer;
   // `A() : x{1}, y{2} {`: the braces of members follow a name, the body follows a bracket or a qualifier.
   const Token& last = code_.at(open - 1);
@@ -89,6 +89,15 @@ ScopeKind ScopeTable::kind_of(int open, int head, int outer) const {
   }
   if (members && !qualifier && (last.kind == TokenKind::kIdentifier || last.is(">"))) return ScopeKind::kInitializer;
   return ScopeKind::kFunction;
+}
+
+// Inside a function: `x{`, `= {`, `f({`, `return {` are values; after a statement or a head comes a block.
+bool ScopeTable::begins_value(int open) const {
+  const Token& last = code_.at(open - 1);
+  if (last.kind == TokenKind::kIdentifier) {
+    return !last.is("else") && !last.is("do") && !last.is("try") && !last.is("mutable") && !last.is("noexcept");
+  }
+  return last.is("=") || last.is(",") || last.is("(") || last.is(">") || last.is("]") || last.is("?");
 }
 
 int ScopeTable::function(int position) const {

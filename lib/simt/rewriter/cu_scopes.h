@@ -35,6 +35,7 @@ class ScopeTable {
 
  private:
   Scope classify(int open, int statement, int outer) const;
+  bool begins_value(int open) const;
   ScopeKind kind_of(int open, int head, int outer) const;
 
   const Code& code_;

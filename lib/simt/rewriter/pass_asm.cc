@@ -59,7 +59,7 @@ class AsmRewriter {
                        "[] { static const ::anygin::simt::PtxProgram* const anygin_program = "
                        "::anygin::simt::anygin_ptx_program(");
     sections(at);
-    if (program.operand_count > operands_) {
+    if (known_ && program.operand_count > operands_) {
       code_.error(word_,
                   fmt::format("this asm names operand %{} but is given {}", program.operand_count - 1, operands_));
     }
@@ -77,8 +77,9 @@ class AsmRewriter {
       } else if (code_.at(at).kind == TokenKind::kString && code_.is(at + 1, "(") && section_ > 0) {
         at = operand(at);
       } else if (!code_.is(at, ",")) {
-        return code_.error(
-            at, fmt::format("`{}`: operands of asm are written \"constraint\"(expression)", code_.at(at).text));
+        code_.error(at, fmt::format("`{}`: operands of asm are written \"constraint\"(expression)", code_.at(at).text));
+        known_ = false;
+        return;
       }
     }
     while (section_ < 3) code_.insert_before(close_, next_section());
@@ -114,6 +115,7 @@ class AsmRewriter {
   int close_ = kNowhere;
   int section_ = 0;
   int operands_ = 0;
+  bool known_ = true;
 };
 
 }  // namespace

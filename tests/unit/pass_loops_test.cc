@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/rewriter_fixture.h"
+
+namespace anygin::rewriter {
+namespace {
+
+const std::string kTick = " ::anygin::simt::tick();";
+const std::string kElse = " if (::anygin::simt::tick()) {} else ";
+
+std::string all(const std::string& source) {
+  return rewritten(source, Ticks::kAll);
+}
+bool ticks_alone(const std::string& source) {
+  return rewritten(source, Ticks::kAuto).find("tick()") != std::string::npos;
+}
+
+TEST(Loops, tick_at_the_start_of_their_body) {
+  EXPECT_EQ(all("while (x) { y(); }"), "while (x) {" + kTick + " y(); }");
+  EXPECT_EQ(all("for (int i = 0; i < n; ++i) f(i);"), "for (int i = 0; i < n; ++i)" + kElse + " f(i);");
+  EXPECT_EQ(all("for (auto x : y) { f(x); }"), "for (auto x : y) {" + kTick + " f(x); }");
+  EXPECT_EQ(all("while (*p != x);"), "while (*p != x){ ::anygin::simt::tick(); }");
+  EXPECT_EQ(all("while (x) while (y) f();"), "while (x)" + kElse + " while (y)" + kElse + " f();");
+}
+
+TEST(Loops, know_the_end_of_do) {
+  EXPECT_EQ(all("do { f(); } while (x);"), "do {" + kTick + " f(); } while (x);");
+  EXPECT_EQ(all("do f(); while (x);"), "do" + kElse + " f(); while (x);");
+  EXPECT_EQ(all("do while (a) f(); while (b);"), "do" + kElse + " while (a)" + kElse + " f(); while (b);");
+  EXPECT_EQ(all("do do f(); while (a); while (b);"), "do" + kElse + " do" + kElse + " f(); while (a); while (b);");
+  EXPECT_EQ(all("do if (a) f(); else g(); while (b); while (c) h();"),
+            "do" + kElse + " if (a) f(); else g(); while (b); while (c)" + kElse + " h();");
+  EXPECT_EQ(all("do { } while (x); while (y);"), "do {" + kTick + " } while (x); while (y){ ::anygin::simt::tick(); }");
+  EXPECT_EQ(all("do switch (x) { case 1: f(); } while (y);"), "do" + kElse + " switch (x) { case 1: f(); } while (y);");
+}
+
+TEST(Loops, take_no_else_from_others) {
+  // Every inserted `if` brings its `else`: the next one belongs to whom it belonged before.
+  EXPECT_EQ(all("if (a) while (b) f(); else g();"), "if (a) while (b)" + kElse + " f(); else g();");
+  EXPECT_EQ(all("if (a) while (b) if (c) f(); else g();"), "if (a) while (b)" + kElse + " if (c) f(); else g();");
+}
+
+TEST(Loops, that_may_spin_tick_by_themselves) {
+  EXPECT_TRUE(ticks_alone("while (*(volatile int*)p != x) n++;"));
+  EXPECT_TRUE(ticks_alone("while (r.load(acquire) != x) n++;"));
+  EXPECT_TRUE(ticks_alone("while (p->load() != x) n++;"));
+  EXPECT_TRUE(ticks_alone("while (n < 5) { n += atomicAdd(p, 0); }"));
+  EXPECT_TRUE(ticks_alone("while (__ldcv(p) == 0) n++;"));
+  EXPECT_TRUE(ticks_alone("for (n = 0; n < 5;) { asm volatile(\"\" ::: \"memory\"); }"));
+  EXPECT_TRUE(ticks_alone("while (n) {}"));
+  EXPECT_TRUE(ticks_alone("while (n);"));
+  EXPECT_TRUE(ticks_alone("do { n++; } while (atomicCAS(p, 0, 1) != 0);"));
+  EXPECT_TRUE(ticks_alone("while (true) { if (f()) break; }"));
+  EXPECT_TRUE(ticks_alone("for (;;) { if (f()) break; }"));
+  EXPECT_TRUE(ticks_alone("volatile int* flag; void f() { while (*flag == 0) n++; }"));
+  EXPECT_TRUE(ticks_alone("void f(volatile int* flag) { while (*flag == 0) n++; }"));
+  EXPECT_TRUE(
+      ticks_alone("__device__ int get(int* p) { return *(volatile int*)p; } "
+                  "__device__ int twice(int* p) { return get(p); } void f() { while (twice(p) == 0) n++; }"));
+  EXPECT_TRUE(
+      ticks_alone("__device__ int get(int* p) { int v; asm volatile(\"ld.acquire.sys.global.u32 %0, [%1];\" : "
+                  "\"=r\"(v) : \"l\"(p)); return v; } void f() { while (get(p) == 0) n++; }"));
+}
+
+TEST(Loops, that_count_do_not) {
+  EXPECT_FALSE(ticks_alone("for (int i = 0; i < n; ++i) { s += a[i]; }"));
+  EXPECT_FALSE(ticks_alone("while (i < n) s += a[i++];"));
+  EXPECT_FALSE(ticks_alone("volatile int flag; void f() { for (int i = 0; i < n; ++i) s += i; }"));
+  EXPECT_FALSE(ticks_alone("do { load(x); } while (--n);"));
+}
+
+TEST(Loops, can_be_left_alone) {
+  EXPECT_EQ(rewritten("while (x);", Ticks::kNone), "while (x);");
+}
+
+}  // namespace
+}  // namespace anygin::rewriter
