@@ -16,7 +16,7 @@ namespace anygin::proxy {
 
 struct PeerWords {
   alignas(kCacheLine) uint32_t produced;  // devices write: descriptors claimed
-  alignas(kCacheLine) uint32_t consumed;  // the engine writes: operations locally complete, in order
+  alignas(kCacheLine) uint64_t consumed;  // the engine writes: operations locally complete, in order; a RingIndex
 };
 
 // One context, for kernels: plain pointers into memory that device and engine share. Owned by ProxyContextSet; valid
@@ -49,7 +49,11 @@ ANYGIN_DEVICE inline const ContextView& view_of(const DeviceContext& context) {
   return static_cast<const ContextView*>(context.handle)[context.context];
 }
 
-ANYGIN_DEVICE inline WaitReason reason_of(const DeviceContext& context, WaitKind kind, int peer, uint32_t want,
+// The consumer index of a ring, and a wait for it to reach `want`.
+ANYGIN_DEVICE inline RingIndex load_index(const uint64_t* consumed) {
+  return RingIndex(static_cast<uint32_t>(load_relaxed(consumed)));
+}
+ANYGIN_DEVICE inline WaitReason reason_of(const DeviceContext& context, WaitKind kind, int peer, RingIndex want,
                                           const void* call_site) {
   WaitReason reason;
   reason.kind = kind;
@@ -57,7 +61,8 @@ ANYGIN_DEVICE inline WaitReason reason_of(const DeviceContext& context, WaitKind
   reason.peer = peer;
   reason.context = context.context;
   reason.bits = 32;
-  reason.want = want;
+  reason.want = want.raw();
+  reason.cell = &view_of(context).peers[peer].consumed;
   reason.call_site = call_site;
   return reason;
 }
@@ -66,12 +71,10 @@ ANYGIN_DEVICE inline WaitReason reason_of(const DeviceContext& context, WaitKind
 ANYGIN_DEVICE inline bool wait_for_credit(const DeviceContext& context, int peer, RingIndex index,
                                           const void* call_site) {
   const ContextView& view = view_of(context);
-  const uint32_t* consumed = &view.peers[peer].consumed;
+  const uint64_t* consumed = &view.peers[peer].consumed;
   const uint32_t depth = (uint32_t{1} << view.depth_log2) + (MUTANT(proxy_credit_off_by_one) ? 1u : 0u);
-  const auto has_credit = [consumed, index, depth] {
-    return index.distance_from(RingIndex(load_relaxed(consumed))) < depth;
-  };
-  const uint32_t want = index.raw() - (depth - 1);
+  const auto has_credit = [consumed, index, depth] { return index.distance_from(load_index(consumed)) < depth; };
+  const RingIndex want = index + (1 - depth);
   return wait_until(has_credit, context.abort_word, reason_of(context, WaitKind::kCredit, peer, want, call_site)) ==
          WaitOutcome::kSatisfied;
 }
@@ -175,10 +178,10 @@ ANYGIN_DEVICE inline void proxy_flush_async(const DeviceContext& context, int pe
 ANYGIN_DEVICE inline WaitOutcome proxy_wait(const DeviceContext& context, const FlushRequest& request, Time deadline) {
   const int peer = static_cast<int>(request.opaque[0]);
   const proxy::RingIndex want(static_cast<uint32_t>(request.opaque[1]));
-  const uint32_t* consumed = &proxy::view_of(context).peers[peer].consumed;
-  const auto complete = [consumed, want] { return !before(proxy::RingIndex(load_relaxed(consumed)), want); };
-  return wait_until(complete, context.abort_word,
-                    proxy::reason_of(context, WaitKind::kFlush, peer, want.raw(), nullptr), deadline);
+  const uint64_t* consumed = &proxy::view_of(context).peers[peer].consumed;
+  const auto complete = [consumed, want] { return !before(proxy::load_index(consumed), want); };
+  return wait_until(complete, context.abort_word, proxy::reason_of(context, WaitKind::kFlush, peer, want, nullptr),
+                    deadline);
 }
 
 ANYGIN_DEVICE inline CellRef proxy_signal_cell(const DeviceContext& context, uint32_t id) {

@@ -120,7 +120,7 @@ bool ProxyEngine::busy() const {
     if (!context) continue;
     const ContextView& view = context->shared.view;
     for (uint32_t peer = 0; peer < view.rank_count; ++peer) {
-      if (load_relaxed(&view.peers[peer].produced) != load_relaxed(&view.peers[peer].consumed)) return true;
+      if (RingIndex(load_relaxed(&view.peers[peer].produced)) != load_index(&view.peers[peer].consumed)) return true;
     }
   }
   return false;
@@ -245,6 +245,7 @@ void ProxyEngine::complete(const OpCompletion& completion) {
   const GfdFields fields = decode_gfd(ring.oldest().words);
   if (completion.code != Code::kOk && !MUTANT(proxy_error_counts)) {
     context->failed[static_cast<size_t>(peer)] = true;
+    if (stopped()) return;  // what an abort or the first error flushed
     return fail(AbortCause::kNicError, peer,
                 Status(completion.code, "GIN",
                        fmt::format("context {} to rank {}: {} failed: {}", context->shared.index, peer,

@@ -36,7 +36,7 @@ class RingReader {
   // The oldest operation in flight is locally complete: its slot and credit go back to the producers.
   void complete(uint32_t count = 1) {
     completed_ = completed_ + count;
-    publish(&words_->consumed, completed_.raw());
+    publish(&words_->consumed, uint64_t{completed_.raw()});
   }
 
  private:

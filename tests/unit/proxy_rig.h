@@ -81,7 +81,9 @@ class ProxyRig {
     return *cell.cell - *cell.base;
   }
   uint32_t produced(int peer) { return memory->views()[0].peers[peer].produced - proxy::kFirstIndex; }
-  uint32_t consumed(int peer) { return memory->views()[0].peers[peer].consumed - proxy::kFirstIndex; }
+  uint32_t consumed(int peer) {
+    return static_cast<uint32_t>(memory->views()[0].peers[peer].consumed) - proxy::kFirstIndex;
+  }
   bool flushed(int peer) {
     FlushRequest request;
     proxy_flush_async(context(), peer, &request);
