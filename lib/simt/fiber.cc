@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each thread's stack lies, for AddressSanitizer.
+// What sanitizers have to know of stacks.
 #include "anygin/simt/fiber.h"
 
 #if defined(ANYGIN_SANITIZE_ADDRESS)
@@ -27,6 +27,19 @@ thread_local StackBounds current_stack_bounds = bounds_of_this_thread();
 void arrive_on_fresh_stack(StackBounds bounds) {
   __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
   current_stack_bounds = bounds;
+}
+
+}  // namespace anygin::simt
+#elif defined(ANYGIN_SANITIZE_THREAD)
+#include <map>
+
+namespace anygin::simt {
+
+void* tsan_fiber_of(const char* low) {
+  thread_local std::map<const char*, void*> fibers;
+  void*& fiber = fibers[low];
+  if (!fiber) fiber = __tsan_create_fiber(0);
+  return fiber;
 }
 
 }  // namespace anygin::simt

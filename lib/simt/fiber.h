@@ -8,6 +8,15 @@
 #if defined(ANYGIN_SANITIZE_ADDRESS)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#elif defined(ANYGIN_SANITIZE_THREAD)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+// ThreadSanitizer keeps a call stack a fiber: functions that end by leaving for another fiber must not be on it.
+#if defined(ANYGIN_SANITIZE_THREAD)
+#define ANYGIN_NEVER_RETURNS __attribute__((no_sanitize("thread")))
+#else
+#define ANYGIN_NEVER_RETURNS
 #endif
 
 namespace anygin::simt {
@@ -25,6 +34,8 @@ struct alignas(64) FiberContext {
 #if defined(ANYGIN_SANITIZE_ADDRESS)
   void* fake_stack = nullptr;
   StackBounds bounds;
+#elif defined(ANYGIN_SANITIZE_THREAD)
+  void* tsan_fiber = nullptr;
 #endif
 };
 
@@ -69,6 +80,32 @@ inline void start_fiber(FiberContext* save, StackBounds stack, char* top, FiberE
   anygin_fiber_restart(top, entry, argument);
 }
 // ASan follows no foreign stack pointer inside a fiber: the call stays where it is.
+inline void call_on_stack(char*, FiberEntry call, void* argument) {
+  call(argument);
+}
+#elif defined(ANYGIN_SANITIZE_THREAD)
+// The fiber that ThreadSanitizer knows for the stack at `low`, made on first use. It can make 8,000 of them.
+void* tsan_fiber_of(const char* low);
+
+inline void arrive_on_fresh_stack(StackBounds) {}
+// A switch orders the lanes of a worker: races between them are not looked for here, but those of the host's threads.
+inline void switch_fiber(FiberContext* save, const FiberContext* to) {
+  save->tsan_fiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to->tsan_fiber, 0);
+  anygin_fiber_switch(save, to);
+}
+[[noreturn]] ANYGIN_NEVER_RETURNS inline void resume_fiber(const FiberContext* to) {
+  __tsan_switch_to_fiber(to->tsan_fiber, 0);
+  anygin_fiber_resume(to);
+}
+inline void start_fiber(FiberContext* save, StackBounds stack, char* top, FiberEntry entry, void* argument) {
+  save->tsan_fiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(tsan_fiber_of(stack.low), 0);
+  anygin_fiber_start(save, top, entry, argument);
+}
+[[noreturn]] ANYGIN_NEVER_RETURNS inline void restart_fiber(StackBounds, char* top, FiberEntry entry, void* argument) {
+  anygin_fiber_restart(top, entry, argument);
+}
 inline void call_on_stack(char*, FiberEntry call, void* argument) {
   call(argument);
 }

@@ -56,7 +56,7 @@ void LaneRunner::start_stack(FiberContext* save) {
   start_fiber(save, StackPool::bounds_of(low), StackPool::top_of(low), &run_stack, low);
 }
 
-void LaneRunner::run_stack(void* low_end) {
+ANYGIN_NEVER_RETURNS void LaneRunner::run_stack(void* low_end) {
   char* low = static_cast<char*>(low_end);
   arrive_on_fresh_stack(StackPool::bounds_of(low));
   current_runner->run_fresh_lanes();
@@ -118,7 +118,7 @@ void LaneRunner::check_canary(const Block& block, char* low) {
                    ": its stack of 64 KiB overflowed; memory of other lanes may be damaged");
 }
 
-void LaneRunner::end_stack(char* low) {
+ANYGIN_NEVER_RETURNS void LaneRunner::end_stack(char* low) {
   Block& block = *block_;
   check_canary(block, low);
   stacks_.give_back(low);

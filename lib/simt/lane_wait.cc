@@ -31,7 +31,7 @@ void LaneRunner::fail_lane(std::string_view why) {
   block_->grid->fail(fmt::format("{}: {}", lane_text(*block_, block_->current), why));
 }
 
-void LaneRunner::exit_lane() {
+ANYGIN_NEVER_RETURNS void LaneRunner::exit_lane() {
   char* low = stacks_.low_of(static_cast<char*>(__builtin_frame_address(0)));
   check_canary(*block_, low);
   lane_done();

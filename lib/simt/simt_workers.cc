@@ -29,15 +29,15 @@ void SimtWorkers::place(Grid& grid) {
 }
 
 void SimtWorkers::work(LaneScheduler& scheduler) {
-  uint64_t idle_since_ns = 0;
+  uint64_t idle_since_ns = 0, idle_ns = 0;
   while (!stopping_.load(std::memory_order_relaxed)) {
-    if (turn(scheduler)) {
-      idle_since_ns = 0;
+    if (turn(scheduler, idle_ns >= kIdleSpinNs)) {
+      idle_since_ns = idle_ns = 0;
       continue;
     }
     const uint64_t now_ns = monotonic_ns();
     if (idle_since_ns == 0) idle_since_ns = now_ns;
-    const uint64_t idle_ns = now_ns - idle_since_ns;
+    idle_ns = now_ns - idle_since_ns;
     if (idle_ns < kIdleSpinNs) {
       pause_cpu();
     } else if (scheduler.spinning() && idle_ns < kLaneSpinNs) {
@@ -49,20 +49,21 @@ void SimtWorkers::work(LaneScheduler& scheduler) {
   running_.fetch_sub(1);
 }
 
-// One pass over everything. True if lanes or engines got further, or a block was admitted because nothing did.
-bool SimtWorkers::turn(LaneScheduler& scheduler) {
+// One pass over everything. True if lanes or engines got further, or a block was admitted because nothing did. A lane
+// in a loop of its own may be computing as well as spinning: then only a `patient` worker takes it for a stall.
+bool SimtWorkers::turn(LaneScheduler& scheduler, bool patient) {
   Executor& executor = world().executor;
   const uint64_t engines_before = executor.progress();
   bool progress = scheduler.pass(executor);
   if (!progress) progress = executor.poll();
   if (progress || executor.progress() != engines_before) return true;
-  return scheduler.admit_on_stall();
+  return (patient || !scheduler.spinning()) && scheduler.admit_on_stall();
 }
 
 void SimtWorkers::sleep(LaneScheduler& scheduler) {
   WakeWord& word = world().executor.wake_word();
   const uint32_t seen = word.value.load();
-  if (turn(scheduler)) return;
+  if (turn(scheduler, true)) return;
   uint64_t limit_ns = kNever;
   if (!scheduler.idle()) {
     const bool others = awake_.load(std::memory_order_relaxed) > 1;

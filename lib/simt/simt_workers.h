@@ -31,7 +31,7 @@ class SimtWorkers final : public LaneMachine {
 
  private:
   void work(LaneScheduler& scheduler);
-  bool turn(LaneScheduler& scheduler);
+  bool turn(LaneScheduler& scheduler, bool patient);
   void sleep(LaneScheduler& scheduler);
 
   std::vector<std::unique_ptr<LaneScheduler>> owned_;
