@@ -54,14 +54,26 @@ ANYGIN_DEVICE inline T observe(const T* word) {
   return cuda::atomic_ref<T, cuda::thread_scope_system>(*const_cast<T*>(word)).load(cuda::memory_order_acquire);
 }
 #else
+#if defined(ANYGIN_SANITIZE_THREAD)
+// ThreadSanitizer does not know fences. There every load acquires and every store releases, so that what a fence would
+// have ordered is ordered; it finds less than it could, and reports nothing that is not there.
+inline constexpr int kLoadOrder = __ATOMIC_ACQUIRE;
+inline constexpr int kStoreOrder = __ATOMIC_RELEASE;
+inline void named_fence(int) {}
+#else
+inline constexpr int kLoadOrder = __ATOMIC_RELAXED;
+inline constexpr int kStoreOrder = __ATOMIC_RELAXED;
+inline void named_fence(int order) { __atomic_thread_fence(order); }
+#endif
+
 // A word that somebody else may change at any time; no order. Partner: store_relaxed, publish.
 template <typename T>
 inline T load_relaxed(const T* word) {
-  return __atomic_load_n(word, __ATOMIC_RELAXED);
+  return __atomic_load_n(word, kLoadOrder);
 }
 template <typename T>
 inline void store_relaxed(T* word, T value) {
-  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+  __atomic_store_n(word, value, kStoreOrder);
 }
 // Takes the next `count` places of a free-running index; the winner owns them alone. No order: publish() gives it.
 template <typename T>
@@ -87,11 +99,11 @@ inline T take_bits(T* word) {
 }
 // Earlier writes of this thread come before what it stores next. Partner: observe_then_read on the other side.
 inline void release_writes() {
-  __atomic_thread_fence(__ATOMIC_RELEASE);
+  named_fence(__ATOMIC_RELEASE);
 }
 // What was read just now comes before what is read next. Partner: release_writes or publish on the other side.
 inline void observe_then_read() {
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  named_fence(__ATOMIC_ACQUIRE);
 }
 // Stores the word that makes earlier writes official: a descriptor's tag, a doorbell, a consumer index.
 // Partner: observe.

@@ -136,10 +136,13 @@ bool ThreadExecutor::poll_engines() {
   bool ran = false;
   {
     Reading reading(*this);
-    if (reading.slots().empty()) return false;
-    const Time now = clock_.now();
+    Time now = kNever;  // read when it is first needed: most polls find nothing
     for (const auto& slot : reading.slots()) {
-      if (slot->engine.has_work() || slot->wake.load(std::memory_order_relaxed) <= now) ran |= step_slot(*slot, now);
+      const Time wake = slot->wake.load(std::memory_order_relaxed);
+      const bool has_work = slot->engine.has_work();
+      if (!has_work && wake == kNever) continue;
+      if (now == kNever) now = clock_.now();
+      if (has_work || wake <= now) ran |= step_slot(*slot, now);
     }
   }
   if (ran) ring(wake_word());  // what ran may be what another thread of this process sleeps for

@@ -62,13 +62,13 @@ class ThreadExecutor final : public Executor {
   std::mutex change_mutex_;
   std::atomic<const Table*> table_;
   std::vector<std::unique_ptr<const Table>> tables_;  // the current one is last; older ones may still be read
-  std::atomic<uint32_t> readers_[2] = {};             // of the current and the previous period
   std::atomic<uint32_t> period_{0};
+  alignas(kCacheLine) std::atomic<uint32_t> readers_[2] = {};  // of the current and the previous period
 
-  WakeWord own_word_;
-  std::atomic<WakeWord*> word_{&own_word_};
+  alignas(kCacheLine) WakeWord own_word_;
+  alignas(kCacheLine) std::atomic<uint64_t> polls_{0};  // by anybody but the helpers
   std::atomic<uint64_t> progress_{0};
-  std::atomic<uint64_t> polls_{0};  // by anybody but the helpers
+  alignas(kCacheLine) std::atomic<WakeWord*> word_{&own_word_};
 
   std::atomic<uint32_t> stop_{0};
   std::vector<std::thread> helpers_;
