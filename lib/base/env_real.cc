@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "anygin/base/assert.h"
+#include "anygin/base/mutant.h"
 
 extern char** environ;
 
@@ -136,7 +137,8 @@ bool StandstillFilter::note(uint64_t raw_ns) {
   const uint64_t latest = noted_ns_.load(std::memory_order_relaxed);
   if (raw_ns <= latest) return false;
   const uint64_t silence = raw_ns - latest;
-  if (silence > kGapNs) taken_out_ns_.fetch_add(silence - kGapNs, std::memory_order_acq_rel);
+  if (silence > kGapNs && !MUTANT(clock_counts_stops))
+    taken_out_ns_.fetch_add(silence - kGapNs, std::memory_order_acq_rel);
   noted_ns_.store(raw_ns, std::memory_order_release);
   return silence > kGapNs;
 }

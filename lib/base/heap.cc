@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "anygin/base/assert.h"
+#include "anygin/base/mutant.h"
 
 #if defined(ANYGIN_SANITIZE_ADDRESS)
 #include <sanitizer/asan_interface.h>
@@ -116,8 +117,8 @@ std::optional<uint64_t> DeviceHeap::State::take(uint64_t bytes) {
 }
 
 void DeviceHeap::State::give_back(uint64_t offset, uint64_t bytes) {
-  if (fallocate(mapping.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                static_cast<off_t>(bytes)) != 0) {
+  if (!MUTANT(freed_memory_keeps_bytes) && fallocate(mapping.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                                     static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) {
     std::memset(base_of(offset), 0, bytes);
   }
   auto next = free_ranges.upper_bound(offset);

@@ -33,7 +33,9 @@ extern "C" void anygin_yield() {
   }
 }
 
-extern "C" void anygin_ring_engine(void* engine) { world().executor.kick(*static_cast<Engine*>(engine)); }
+extern "C" void anygin_ring_engine(void* engine) {
+  world().executor.kick(*static_cast<Engine*>(engine));
+}
 
 extern "C" void anygin_leave_kernel(AbortCause cause) {
   if (lane_host) lane_host->leave(cause);

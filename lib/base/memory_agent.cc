@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "anygin/base/env_real.h"
+#include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 
 namespace anygin {
@@ -20,14 +22,19 @@ namespace {
 constexpr uint64_t kWord = sizeof(uint64_t);
 constexpr uint64_t kPiece = 1024;
 
+void store_bytes(char* to, const char* from, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; ++i) __atomic_store_n(to + i, from[i], __ATOMIC_RELAXED);
+}
+
 void store_word(char* to, const char* from) {
   uint64_t word;
   std::memcpy(&word, from, kWord);
+  if (MUTANT(words_in_halves)) {
+    store_bytes(to, from, kWord / 2);
+    yield_thread();  // so that a test need not be lucky
+    return store_bytes(to + kWord / 2, from + kWord / 2, kWord / 2);
+  }
   __atomic_store_n(reinterpret_cast<uint64_t*>(to), word, __ATOMIC_RELAXED);
-}
-
-void store_bytes(char* to, const char* from, uint64_t bytes) {
-  for (uint64_t i = 0; i < bytes; ++i) __atomic_store_n(to + i, from[i], __ATOMIC_RELAXED);
 }
 
 void store_words(char* to, const char* from, uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include "anygin/base/assert.h"
 #include "anygin/base/env_real.h"
 #include "anygin/base/host_threads.h"
+#include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 
 namespace anygin {
@@ -115,7 +116,7 @@ void ThreadExecutor::kick(Engine&) {
 }
 
 bool ThreadExecutor::step_slot(Slot& slot, Time now) {
-  if (!slot.try_own()) return false;
+  if (!slot.try_own() && !MUTANT(engine_without_owner)) return false;
   const Time due = slot.wake.load(std::memory_order_relaxed);
   if (due <= now) slot.wake.store(kNever, std::memory_order_relaxed);
   const StepResult result = step(slot.engine, now, kActionsPerStep, &slot.place);
@@ -179,7 +180,8 @@ WaitOutcome ThreadExecutor::block(Waiter& waiter) {
       observe_then_read();
       return WaitOutcome::kSatisfied;
     }
-    if (waiter.abort_word && observe(waiter.abort_word) != 0) return WaitOutcome::kAborted;
+    if (!MUTANT(block_ignores_abort) && waiter.abort_word && observe(waiter.abort_word) != 0)
+      return WaitOutcome::kAborted;
     const Time now = clock_.now();
     if (now >= waiter.deadline) return WaitOutcome::kDeadline;
     if (ran) {

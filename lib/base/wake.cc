@@ -14,11 +14,12 @@
 // A sleeper that dies asleep leaves sleepers too high: that costs the ringers of its own word a system call, no more.
 #include "anygin/base/env_real.h"
 #include "anygin/base/executor.h"
+#include "anygin/base/mutant.h"
 
 namespace anygin {
 
 void ring(WakeWord& word) {
-  word.value.fetch_add(1, std::memory_order_seq_cst);
+  if (!MUTANT(ring_keeps_value)) word.value.fetch_add(1, std::memory_order_seq_cst);
   if (word.sleepers.load(std::memory_order_seq_cst) != 0) futex_wake_all(&word.value);
 }
 

@@ -107,6 +107,30 @@ TEST(ThreadExecutor, AnEngineIsSteppedByOneThreadAtATime) {
   EXPECT_EQ(engine.ran().size(), kActions);
 }
 
+TEST(ThreadExecutor, PollPassesByAnEngineThatSomebodySteps) {
+  SteadyClock clock;
+  ThreadExecutor executor(clock, 0);
+  ScriptedEngine engine(1);
+  executor.add(engine);
+  std::atomic<bool> inside{false};
+  std::atomic<bool> go_on{false};
+  engine.push(0, 1, [&](Time) {
+    inside.store(true);
+    EXPECT_TRUE(comes_true([&] { return go_on.load(); }));
+    return kNever;
+  });
+  std::thread owner([&] { executor.poll(); });
+  EXPECT_TRUE(comes_true([&] { return inside.load(); }));
+  engine.push(0, 2);
+  EXPECT_FALSE(executor.poll());
+  EXPECT_EQ(engine.ready_calls(), 1u);
+  go_on.store(true);
+  owner.join();
+  EXPECT_FALSE(engine.was_stepped_twice_at_a_time());
+  EXPECT_EQ(engine.ran(), (std::vector<uint64_t>{1, 2}));
+  executor.remove(engine);
+}
+
 TEST(ThreadExecutor, TheHelperStepsWhenNobodyDoes) {
   SteadyClock clock;
   ThreadExecutor executor(clock, 1);
