@@ -2,9 +2,6 @@
 # libnccl, as `anygin-c++ -O2 -o OUTPUT SOURCE -lnccl` does.
 function(anygin_add_program name source output)
   cmake_parse_arguments(ARG "" "" "DEPENDS;FLAGS" ${ARGN})
-  if(NOT TARGET anygin_driver OR NOT TARGET nccl OR NOT TARGET cudart)
-    return()
-  endif()
   set(flags -O2 -std=c++17 -Xcompiler -Wall,-Wextra,-Werror)
   if(ANYGIN_SANITIZE)
     list(APPEND flags -Xcompiler -fsanitize=${ANYGIN_SANITIZE})
