@@ -45,6 +45,8 @@ int query_stream(Stream* stream);        // 0, cudaErrorNotReady or the error
 int synchronize_device(int device);
 
 // --- Events ----------------------------------------------------------------------------------------------------------
+// `handle` is a cudaEvent_t. Null if it is not a live event.
+Event* resolve_event(void* handle);
 Event* create_event(bool timing);
 void destroy_event(Event* event);
 int record_event(Event* event, Stream* stream);

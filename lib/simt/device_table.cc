@@ -117,6 +117,21 @@ std::vector<std::shared_ptr<Stream>> DeviceTable::streams_of(int device) {
   return streams;
 }
 
+void DeviceTable::add(Event* event) {
+  const std::lock_guard lock(mutex_);
+  events_.insert(event);
+}
+
+bool DeviceTable::remove(Event* event) {
+  const std::lock_guard lock(mutex_);
+  return events_.erase(event) != 0;
+}
+
+bool DeviceTable::is_live(Event* event) {
+  const std::lock_guard lock(mutex_);
+  return events_.count(event) != 0;
+}
+
 DeviceTable& device_table() {
   static DeviceTable& table =
       *new DeviceTable(options().devices > 0 ? options().devices : std::max(kDevicesAtLeast, processes_of_host()));

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ class DeviceTable {
   // All whose work synchronize_device() waits for.
   std::vector<std::shared_ptr<Stream>> streams_of(int device);
 
+  // Handles of live events.
+  void add(Event* event);
+  // False if it is not live.
+  bool remove(Event* event);
+  bool is_live(Event* event);
+
  private:
   struct Device {
     DeviceLoad load;
@@ -42,6 +49,7 @@ class DeviceTable {
 
   std::mutex mutex_;
   std::deque<Device> devices_;
+  std::set<Event*> events_;  // asked for membership only
   uint64_t last_stream_id_ = 0;
 };
 

@@ -19,12 +19,19 @@ void EventState::complete(uint64_t ticket, Time now) {
   }
 }
 
+Event* resolve_event(void* handle) {
+  auto* event = static_cast<Event*>(handle);
+  return device_table().is_live(event) ? event : nullptr;
+}
+
 Event* create_event(bool timing) {
-  return new Event(timing);
+  auto* event = new Event(timing);
+  device_table().add(event);
+  return event;
 }
 
 void destroy_event(Event* event) {
-  delete event;
+  if (device_table().remove(event)) delete event;
 }
 
 int record_event(Event* event, Stream* stream) {

@@ -184,6 +184,12 @@ TEST_F(CudartStream, WhatIsNoHandleIsRefused) {
   EXPECT_EQ(cudaStreamQuery(gone), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaEventRecord(nullptr, stream_), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaEventDestroy(nullptr), cudaErrorInvalidResourceHandle);
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+  ASSERT_EQ(cudaEventDestroy(event), cudaSuccess);
+  EXPECT_EQ(cudaEventDestroy(event), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaEventRecord(event, stream_), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaStreamWaitEvent(stream_, reinterpret_cast<cudaEvent_t>(gate_)), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaStreamCreateWithFlags(&gone, 0x40), cudaErrorInvalidValue);
   EXPECT_EQ(cudaStreamCreate(nullptr), cudaErrorInvalidValue);
 }

@@ -13,8 +13,9 @@ cudaStream_t handle_of(Stream* stream) {
 cudaEvent_t handle_of(Event* event) {
   return reinterpret_cast<cudaEvent_t>(event);
 }
+// Null for a handle that is not a live event.
 Event* event_of(cudaEvent_t handle) {
-  return reinterpret_cast<Event*>(handle);
+  return resolve_event(handle);
 }
 
 // Device-wide streams cannot be destroyed.
