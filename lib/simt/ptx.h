@@ -54,12 +54,20 @@ PtxValue ptx_in(const char*, T value) {
   return operand;
 }
 
+// "=r": written only.
 template <typename T>
 PtxValue ptx_out(const char*, T& variable) {
   static_assert(sizeof(T) <= 16, "an operand of asm is a number or a pointer");
   PtxValue operand;
   operand.size = sizeof(T);
   operand.place = const_cast<std::remove_cv_t<T>*>(&variable);
+  return operand;
+}
+
+// "+r": read first.
+template <typename T>
+PtxValue ptx_inout(const char* constraint, T& variable) {
+  PtxValue operand = ptx_out(constraint, variable);
   std::memcpy(operand.bytes, operand.place, sizeof(T));
   return operand;
 }

@@ -36,6 +36,12 @@ TEST(Asm, needs_no_volatile) {
   EXPECT_EQ(device("__asm__ __volatile__(\"exit;\");"), device("__asm__ (\"exit;\");"));
 }
 
+TEST(Asm, operands_may_be_read_and_written) {
+  EXPECT_EQ(
+      device("asm(\"mov.b32 %0, %0;\" : \"+r\"(x));"),
+      made(kOpen + "\"mov.b32 %0, %0;\" " + kOutputs + " ::anygin::simt::ptx_inout(\"+r\", (x))" + kInputs + "));"));
+}
+
 TEST(Asm, of_the_host_stays) {
   EXPECT_EQ(rewritten("void f() { asm volatile(\"pause\"); }"), "void f() { asm volatile(\"pause\"); }");
   EXPECT_EQ(device("asm volatile(\"\" ::: \"memory\");"), made("asm volatile(\"\" ::: \"memory\");"));

@@ -23,7 +23,7 @@ TEST(Ptx, moves) {
   EXPECT_EQ(wide, uint64_t{1} << 40);
   run("mov.u32 %0, 0x1F;", ptx_operands(ptx_out("=r", narrow)), ptx_operands());
   EXPECT_EQ(narrow, 31u);
-  run("mov.b32 %0, %1; mov.b32 %1, -2;", ptx_operands(ptx_out("=r", narrow), ptx_out("=l", wide)), ptx_operands());
+  run("mov.b32 %0, %1; mov.b32 %1, -2;", ptx_operands(ptx_out("=r", narrow), ptx_inout("+l", wide)), ptx_operands());
   EXPECT_EQ(narrow, 0u);  // %1's value before: the low half of 1 << 40
 }
 

@@ -102,7 +102,10 @@ class AsmRewriter {
   int operand(int constraint) {
     const int close = code_.partner(constraint + 1);
     if (close == kNowhere) return constraint;
-    code_.insert_before(constraint, section_ == 1 ? "::anygin::simt::ptx_out(" : "::anygin::simt::ptx_in(");
+    const bool both = code_.at(constraint).text.find('+') != std::string_view::npos;
+    code_.insert_before(constraint, section_ == 2 ? "::anygin::simt::ptx_in("
+                                    : both        ? "::anygin::simt::ptx_inout("
+                                                  : "::anygin::simt::ptx_out(");
     code_.insert_after(constraint, ", ");
     code_.insert_after(close, ")");
     ++operands_;

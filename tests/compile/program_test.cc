@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs under programs/, compiled by the driver with each host compiler when the tests were built: what they print.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compile/command_runner.h"
+
+namespace anygin {
+namespace {
+
+class Program : public ::testing::TestWithParam<const char*> {
+ protected:
+  // `name` as built with this case's compiler.
+  std::string path(const std::string& name) const {
+    return std::string(ANYGIN_PROGRAMS) + "/" + name + "." + GetParam();
+  }
+};
+
+TEST_P(Program, hello) {
+  const CommandResult run = run_command(path("hello"));
+  EXPECT_EQ(run.output, "hello from thread 0 of block 0: 42\nhello from thread 0 of block 0: 43\n");
+  EXPECT_EQ(run.code, 0);
+}
+
+TEST_P(Program, launches) {
+  const CommandResult run = run_command(path("launches"));
+  EXPECT_EQ(run.output,
+            "overload 1\nint overload 5\ndouble overload 25\ndefault 7\nconverted 3\nnull constants 1\ndeduced 108\n"
+            "specialised 1000\npack 6\nvalues 7\nchosen 4\nbraces 3\nlambda 21\nshadowed name 18\ndimensions 34\n"
+            "shifts 77\nevaluated once 1\nparentheses 11\nfunction pointer 12\ntable 13\nmember template 45\n"
+            "on many lines 16\nnested 9\nline 154\n");
+  EXPECT_EQ(run.code, 0);
+}
+
+TEST_P(Program, shared_memory) {
+  const CommandResult run = run_command(path("shared"));
+  EXPECT_EQ(run.output, "7 0 1 2 3 4 5 6 15 8 9 10 11 12 13 14 \n6 406\n35 35\n");
+  EXPECT_EQ(run.code, 0);
+}
+
+TEST_P(Program, lanes_that_spin_give_way) {
+  const CommandResult run = run_command(path("spin"));
+  EXPECT_EQ(run.output, "2080\n2080\n2080\n2080\n");
+  EXPECT_EQ(run.code, 0);
+}
+
+TEST_P(Program, kernels_by_address) {
+  const CommandResult run = run_command(path("by_address"));
+  EXPECT_EQ(run.output,
+            "short: 0 0\n-3\ndouble: 0 0\n42\ntemplate: 0 0\n805\ntemplate: 0 0\n106\nodd sizes: 0 0\n34\n");
+  EXPECT_EQ(run.code, 0);
+}
+
+TEST_P(Program, image_runs_as_a_program) {
+  const CommandResult run = run_command("env IMAGE_TEST=yes " + path("image") + " 7 'two words'");
+  EXPECT_EQ(run.output, "3 [7] [two words] yes 1 100 101\n111114\ndestroyed\n");
+  EXPECT_EQ(run.code, 7);
+}
+
+TEST_P(Program, image_is_placed_at_random) {
+  std::ifstream setting("/proc/sys/kernel/randomize_va_space");
+  int random = 0;
+  setting >> random;
+  if (random == 0) GTEST_SKIP() << "this machine places nothing at random";
+  const std::string first = run_command(path("image") + " @").output;
+  EXPECT_EQ(first.substr(0, 2), "0x");
+  bool moved = false;
+  for (int i = 0; i < 4; ++i) moved |= run_command(path("image") + " @").output != first;
+  EXPECT_TRUE(moved);
+}
+
+INSTANTIATE_TEST_SUITE_P(compilers, Program, ::testing::Values("gxx", "clangxx"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+}  // namespace
+}  // namespace anygin
