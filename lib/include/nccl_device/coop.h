@@ -238,6 +238,7 @@ NCCL_DEVICE_INLINE void* ncclCoopBcast_Cta_stash() {
 template <int N, typename T>
 NCCL_DEVICE_INLINE T ncclCoopBcast(ncclCoopTile<N> coop, T value, int root, bool entrySync = true) {
   (void)entrySync;
+  if (N == 1) return value;
   return anygin::coop::shuffle(coop.laneMask(), value, (nccl::utility::lane() & ~(N - 1)) + root);
 }
 template <typename T>

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coops on lanes: ranks, sizes, masks, syncs and broadcasts (contract 5).
+#include <gtest/gtest.h>
+#include <nccl_device.h>
+
+#include "unit/lane_builtins.h"
+
+namespace {
+
+using anygin::test::on_lanes;
+
+struct Seen {
+  int rank, size;
+  uint32_t mask;
+};
+
+template <int N>
+void expect_tile() {
+  const auto seen = on_lanes<Seen>(96, [](Seen* out) {
+    ncclCoopTile<N> tile;
+    out[threadIdx.x] = {tile.thread_rank(), tile.num_threads(), ncclCoopGetLaneMask(tile)};
+  });
+  for (int i = 0; i < 96; ++i) {
+    const Seen& s = seen[static_cast<size_t>(i)];
+    ASSERT_EQ(s.rank, i % N);
+    ASSERT_EQ(s.size, N);
+    const uint64_t ones = (uint64_t{1} << N) - 1;
+    ASSERT_EQ(s.mask, static_cast<uint32_t>(ones << (i % 32 / N * N))) << "thread " << i << " of tiles of " << N;
+  }
+}
+
+TEST(NcclCoop, tiles) {
+  expect_tile<1>();
+  expect_tile<2>();
+  expect_tile<4>();
+  expect_tile<8>();
+  expect_tile<16>();
+  expect_tile<32>();
+}
+
+TEST(NcclCoop, lanes_spans_and_blocks) {
+  const auto seen = on_lanes<Seen>(
+      128,
+      [](Seen* out) {
+        const unsigned t = threadIdx.x;
+        const uint32_t mask = t % 2 == 0 ? 0x55555555u : 0xaaaaaaaau;
+        ncclCoopLanes lanes(mask);
+        out[t] = {lanes.thread_rank(), lanes.size(), ncclCoopGetLaneMask(lanes)};
+        ncclCoopWarpSpan span(t < 32 ? 0 : 1, t < 32 ? 1 : 3, t < 32 ? 0 : 1);
+        out[128 + t] = {span.thread_rank(), span.size(), ncclCoopGetLaneMask(span)};
+        ncclCoopCta block;
+        ncclCoopAny any(block);
+        out[256 + t] = {any.thread_rank(), any.size(), ncclCoopGetLaneMask(block)};
+      },
+      384);
+  for (int t = 0; t < 128; ++t) {
+    const auto i = static_cast<size_t>(t);
+    ASSERT_EQ(seen[i].rank, t % 32 / 2);
+    ASSERT_EQ(seen[i].size, 16);
+    ASSERT_EQ(seen[128 + i].rank, t < 32 ? t : t - 32);
+    ASSERT_EQ(seen[128 + i].size, t < 32 ? 32 : 96);
+    ASSERT_EQ(seen[256 + i].rank, t);
+    ASSERT_EQ(seen[256 + i].size, 128);
+    ASSERT_EQ(seen[256 + i].mask, ~0u);
+  }
+}
+
+TEST(NcclCoop, what_is_known_when_compiling) {
+  static_assert(ncclCoopIsThread(ncclCoopThread{}) && !ncclCoopIsThread(ncclCoopWarp{}));
+  static_assert(!ncclCoopIsThread(ncclCoopLanes{1}) && !ncclCoopIsThread(ncclCoopCta{}));
+  static_assert(ncclCoopWithinWarp(ncclCoopTile<8>{}) && ncclCoopWithinWarp(ncclCoopLanes{1}));
+  static_assert(!ncclCoopWithinWarp(ncclCoopWarpSpan(0, 1, 0)) && !ncclCoopWithinWarp(ncclCoopCta{}));
+  static_assert(ncclCoopTile<8>{}.size() == 8);
+}
+
+struct Wide {
+  uint64_t a;
+  uint32_t b;
+};
+
+TEST(NcclCoop, a_broadcast_brings_everybody_the_roots_value) {
+  const auto seen = on_lanes<uint64_t>(
+      128,
+      [](uint64_t* out) {
+        const unsigned t = threadIdx.x;
+        const Wide mine = {t * 1000000007ull, t};
+        const Wide tile = ncclCoopBcast(ncclCoopTile<8>{}, mine, 3);
+        out[t] = tile.a + tile.b;
+        const Wide lanes = ncclCoopBcast(ncclCoopLanes(t % 2 == 0 ? 0x55555555u : 0xaaaaaaaau), mine, 5);
+        out[128 + t] = lanes.a + lanes.b;
+        const Wide span = ncclCoopBcast(ncclCoopWarpSpan(t < 32 ? 0 : 1, t < 32 ? 1 : 3, t < 32 ? 0 : 1), mine, 31);
+        out[256 + t] = span.a + span.b;
+        uint64_t sum = 0;
+        for (int root = 0; root < 128; ++root) sum = sum * 3 + ncclCoopBcast(ncclCoopCta{}, mine, root).b;
+        out[384 + t] = sum;
+      },
+      512);
+  const auto of = [](uint64_t t) { return t * 1000000007ull + t; };
+  uint64_t sum = 0;
+  for (uint64_t root = 0; root < 128; ++root) sum = sum * 3 + root;
+  for (uint64_t t = 0; t < 128; ++t) {
+    ASSERT_EQ(seen[t], of(t / 8 * 8 + 3));
+    ASSERT_EQ(seen[128 + t], of(t / 32 * 32 + 10 + t % 2));
+    ASSERT_EQ(seen[256 + t], of(t < 32 ? 31 : 63));
+    ASSERT_EQ(seen[384 + t], sum);
+  }
+}
+
+// Spans sync apart from each other: one passes its barrier while the other has not begun.
+TEST(NcclCoop, spans_sync_by_themselves) {
+  const auto seen = on_lanes<int>(64, [](int* out) {
+    const bool first = threadIdx.x < 32;
+    ncclCoopWarpSpan span(first ? 0 : 1, 1, first ? 2 : 3);
+    if (first) {
+      for (int i = 0; i < 10; ++i) span.sync();
+      out[threadIdx.x] = 1;
+    }
+    __syncthreads();
+    if (!first) {
+      for (int i = 0; i < 3; ++i) span.sync();
+      out[threadIdx.x] = out[threadIdx.x - 32] + 1;
+    }
+  });
+  for (size_t i = 0; i < 64; ++i) ASSERT_EQ(seen[i], i < 32 ? 1 : 2);
+}
+
+TEST(NcclCoop, coalesced_is_the_coop_itself_within_a_warp) {
+  const auto seen = on_lanes<uint32_t>(32, [](uint32_t* out) {
+    out[threadIdx.x] = ncclCoopCoalesced(ncclCoopLanes(0xffffu)).lmask + ncclCoopCoalesced(ncclCoopTile<4>{}).size() +
+                       ncclCoopCoalesced(ncclCoopCta{}).size();
+  });
+  for (const uint32_t value : seen) ASSERT_EQ(value, 0xffffu + 4 + 32);
+}
+
+}  // namespace

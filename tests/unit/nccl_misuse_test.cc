@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Misuse of ncclGin is named with its limit, and nothing reaches the NIC (M1, M3, M6, M12, M14). Each case stands
+// beside the same call with that one field corrected.
+#include <functional>
+#include <ostream>
+
+#include "unit/nccl_gin_rig.h"
+
+namespace anygin::testing {
+namespace {
+
+struct Fields {
+  int peer = 1;
+  size_t destination = 0, source = 0, bytes = 64;
+  uint32_t signal = 0, counter = 0;
+  ncclWindow_t window = nullptr;
+  size_t place = 64;
+};
+
+struct Case {
+  const char* name;
+  const char* report;  // as a regular expression
+  std::function<void(NcclRanks&, ncclDevComm&, Fields&)> spoil;
+  std::function<void(const ncclGin&, ncclTeam, const Fields&)> call;
+};
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.name;
+}
+
+void put(const ncclGin& gin, ncclTeam team, const Fields& f) {
+  gin.put(team, f.peer, f.window, f.destination, f.window, f.source, f.bytes, ncclGin_WeakSignalInc{f.signal},
+          ncclGin_WeakCounterInc{f.counter});
+}
+void strong(const ncclGin& gin, ncclTeam team, const Fields& f) {
+  gin.signal(team, f.peer, ncclGin_StrongSignalInc{f.signal});
+}
+void va(const ncclGin& gin, ncclTeam team, const Fields& f) {
+  gin.signal(team, f.peer, ncclGin_WeakVASignalInc{f.window, f.place});
+}
+void get(const ncclGin& gin, ncclTeam team, const Fields& f) {
+  gin.get(team, f.peer, f.window, f.source, f.window, f.destination, f.bytes);
+}
+
+const Case kCases[] = {
+    {"peer_too_high", "ncclGin::put by rank 0.*peer 4 .*peers are 0 to 3",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.peer = 4; }, put},
+    {"peer_negative", "peer -1 ", [](NcclRanks&, ncclDevComm&, Fields& f) { f.peer = -1; }, put},
+    {"peer_off_rail", "rank 1 is not on the caller's rail",
+     [](NcclRanks&, ncclDevComm& comm, Fields&) { comm.ginContextsRailed = true; }, put},
+    {"null_window", "the window is NULL", [](NcclRanks&, ncclDevComm&, Fields& f) { f.window = nullptr; }, put},
+    {"deregistered_window", "not registered", [](NcclRanks&, ncclDevComm&, Fields& f) { f.window->live = 0; }, put},
+    {"foreign_window", "another communicator", [](NcclRanks&, ncclDevComm&, Fields& f) { f.window->communicator = 78; },
+     put},
+    {"destination_end", "to rank 1: destination offset 4033 \\+ 64 bytes lies outside the window of 4096 bytes",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.destination = 4033; }, put},
+    {"destination_wraps", "destination offset",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.destination = ~size_t{0} - 8; }, put},
+    {"smaller_target", "destination offset 0 \\+ 64 bytes lies outside the window of 63 bytes",
+     [](NcclRanks& ranks, ncclDevComm&, Fields&) { ranks.size_of(1) = 63; }, put},
+    {"source_end", "source offset 4096 \\+ 64", [](NcclRanks&, ncclDevComm&, Fields& f) { f.source = 4096; }, put},
+    {"signal_index", "signal 24 is beyond the 24 granted; ids are 0 to 23",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.signal = 24; }, put},
+    {"counter_index", "counter 8 is beyond the 8 granted", [](NcclRanks&, ncclDevComm&, Fields& f) { f.counter = 8; },
+     put},
+    {"strong_without", "strong signal .*ginStrongSignalsRequired",
+     [](NcclRanks&, ncclDevComm& comm, Fields&) { comm.ginStrongLegacySignals = false; }, strong},
+    {"va_without", "ginVaSignalsRequired",
+     [](NcclRanks& ranks, ncclDevComm&, Fields&) { ranks.view().vaSignals = false; }, va},
+    {"va_unordered", "NCCL_WIN_STRICT_ORDERING", [](NcclRanks&, ncclDevComm&, Fields& f) { f.window->flags = 1; }, va},
+    {"va_misaligned", "signal offset 68 is not a multiple of 8",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.place = 68; }, va},
+    {"va_range", "signal offset 4096 \\+ 8 bytes", [](NcclRanks&, ncclDevComm&, Fields& f) { f.place = 4096; }, va},
+    {"get_remote_end", "ncclGin::get by rank 0.*source offset 4096",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.source = 4096; }, get},
+    {"get_local_end", "destination offset 4096", [](NcclRanks&, ncclDevComm&, Fields& f) { f.destination = 4096; },
+     get},
+    {"no_gin", "no GIN contexts", [](NcclRanks&, ncclDevComm& comm, Fields&) { comm.ginConnectionCount = 0; }, put},
+    {"destroyed_communicator", "destroyed", [](NcclRanks& ranks, ncclDevComm&, Fields&) { ranks.view().live = 0; },
+     put},
+    {"read_signal_index", "ncclGin::readSignal by rank 0.*signal 24 ",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.signal = 24; },
+     [](const ncclGin& gin, ncclTeam team, const Fields& f) {
+       gin.readSignal(f.signal);
+       put(gin, team, f);
+     }},
+};
+
+class NcclMisuse : public NcclGinRig, public ::testing::WithParamInterface<Case> {
+ protected:
+  Fields fields() {
+    Fields f;
+    f.window = ordered_;
+    return f;
+  }
+};
+
+TEST_P(NcclMisuse, the_corrected_call_is_posted) {
+  const ncclGin gin(comm_, 0);
+  GetParam().call(gin, ncclTeamWorld(comm_), fields());
+  EXPECT_EQ(posted().size(), 1u);
+}
+
+TEST_P(NcclMisuse, is_named_before_anything_leaves) {
+  Fields f = fields();
+  GetParam().spoil(ranks_, comm_, f);
+  const ncclGin gin(comm_, 0);
+  EXPECT_DEATH(GetParam().call(gin, ncclTeamWorld(comm_), f), GetParam().report);
+  EXPECT_TRUE(posted().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NcclMisuse, ::testing::ValuesIn(kCases),
+                         [](const auto& param) { return std::string(param.param.name); });
+
+class CountingListener final : public MisuseListener {
+ public:
+  void on_misuse(const Misuse& misuse, const char* text) override {
+    std::fprintf(stderr, "listener: kind %d, %s\n", static_cast<int>(misuse.kind), text);
+  }
+};
+
+class NcclMisuseListener : public NcclGinRig {};
+
+TEST_F(NcclMisuseListener, hears_the_report) {
+  CountingListener listener;
+  ranks_.view().misuseSink = static_cast<MisuseListener*>(&listener);
+  const ncclGin gin(comm_, 0);
+  EXPECT_DEATH(gin.resetCounter(99), "listener: kind 9, ncclGin's counter by rank 0, context 0: counter 99");
+}
+
+TEST_F(NcclMisuseListener, the_place_is_in_the_callers_code) {
+  const ncclGin gin(comm_, 0);
+  EXPECT_DEATH(gin.resetCounter(99), "at .*unit_nccl\\+0x");
+}
+
+}  // namespace
+}  // namespace anygin::testing
