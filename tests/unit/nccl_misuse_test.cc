@@ -129,7 +129,7 @@ TEST_F(NcclMisuseListener, hears_the_report) {
 
 TEST_F(NcclMisuseListener, the_place_is_in_the_callers_code) {
   const ncclGin gin(comm_, 0);
-  EXPECT_DEATH(gin.resetCounter(99), "at .*unit_nccl\\+0x");
+  EXPECT_DEATH(gin.resetCounter(99), "at .*unit_nccl_device\\+0x");
 }
 
 }  // namespace
