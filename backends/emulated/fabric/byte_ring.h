@@ -38,6 +38,8 @@ class RingProducer {
   explicit RingProducer(ByteRing* ring) : ring_(ring), given_(ring->given.load(std::memory_order_relaxed)) {}
 
   bool open() const { return ring_ != nullptr; }
+  // The consumer has taken everything.
+  bool drained() const { return ring_->taken.load(std::memory_order_acquire) == given_; }
   bool fits(uint64_t bytes) const { return needed(bytes) <= free_bytes(); }
 
   // False: no room. The message is visible to the consumer on return.

@@ -81,8 +81,13 @@ bool DirectPort::open_incoming(Peer& peer) {
   const uint64_t offset = peer.area->outgoing[rank_].load(std::memory_order_acquire);
   const bool inside = offset != 0 && offset % kCacheLine == 0 && offset <= peer.page_bytes &&
                       sizeof(ByteRing) <= peer.page_bytes - offset;
+  peer.incoming_offset = offset;
   if (inside) peer.incoming = RingConsumer(reinterpret_cast<ByteRing*>(peer.page.at(offset, sizeof(ByteRing))));
   return inside;
+}
+
+bool DirectPort::has_left(const Peer& peer) const {
+  return peer.area->outgoing[rank_].load(std::memory_order_acquire) != peer.incoming_offset;
 }
 
 bool DirectPort::receive_from(Rank from, MessageHandler& handler, int* budget) {
@@ -92,8 +97,8 @@ bool DirectPort::receive_from(Rank from, MessageHandler& handler, int* budget) {
     uint64_t bytes = 0;
     if (!peer.incoming.open() && !open_incoming(peer)) break;
     const RingConsumer::Got got = peer.incoming.front(&data, &bytes);
+    if (got == RingConsumer::Got::kNothing || has_left(peer)) break;
     if (got == RingConsumer::Got::kNonsense) return false;
-    if (got == RingConsumer::Got::kNothing) break;
     handler.on_message(from, data, bytes);
     if (!peer.alive) break;  // the handler failed it
     peer.incoming.pop();

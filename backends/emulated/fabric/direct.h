@@ -57,7 +57,8 @@ class DirectPort final : public Port {
     uint64_t ring_offset = 0;  // of the ring towards the peer, in our page
     RingProducer outgoing;
     RingConsumer incoming;
-    bool has_more = false;  // its ring was not empty when we last looked
+    uint64_t incoming_offset = 0;  // of the peer's ring towards us, in its page
+    bool has_more = false;         // its ring was not empty when we last looked
   };
 
   DirectPort(World& world, Rank rank, int size);
@@ -65,6 +66,8 @@ class DirectPort final : public Port {
   Status map_peer(Rank rank, const Gift& hello, int heap_fd, Profile profile);
   void open_outgoing(Rank to);
   bool open_incoming(Peer& peer);
+  // The peer closed its port in good order: its ring is no more.
+  bool has_left(const Peer& peer) const;
   // Hands over what one peer sent. False: it sent nonsense.
   bool receive_from(Rank from, MessageHandler& handler, int* budget);
 

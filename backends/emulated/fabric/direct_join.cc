@@ -46,14 +46,21 @@ DirectPort::DirectPort(World& world, Rank rank, int size)
       area_(reinterpret_cast<PortArea*>(world.page.at(area_offset_))),
       peers_(static_cast<size_t>(size)) {}
 
-// Peers that still ring this port's doorbells set bits in what the next port gets: it looks, and finds nothing.
+// A ring with messages that a living peer has not yet taken is left to it, with the area that names it: they end with
+// the process. Peers that still ring this port's doorbells set bits in what the next port gets: it looks, and finds
+// nothing.
 DirectPort::~DirectPort() {
+  bool all_taken = true;
+  for (const Peer& peer : peers_)
+    all_taken = all_taken && (!peer.alive || !peer.outgoing.open() || peer.outgoing.drained());
   for (size_t i = 0; i < peers_.size(); ++i) {
+    Peer& peer = peers_[i];
+    if (peer.heap.base()) world_.memory.remove(peer.foreign_heap);
+    if (!all_taken) continue;
     area_->outgoing[i].store(0, std::memory_order_release);
-    if (peers_[i].ring_offset != 0) world_.page.release(peers_[i].ring_offset, sizeof(ByteRing));
-    if (peers_[i].heap.base()) world_.memory.remove(peers_[i].foreign_heap);
+    if (peer.ring_offset != 0) world_.page.release(peer.ring_offset, sizeof(ByteRing));
   }
-  world_.page.release(area_offset_, sizeof(PortArea));
+  if (all_taken) world_.page.release(area_offset_, sizeof(PortArea));
 }
 
 Result<std::unique_ptr<Port>> DirectPort::open(World& world, Bootstrap& bootstrap, Profile profile) {
