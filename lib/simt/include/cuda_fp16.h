@@ -6,7 +6,7 @@
 #ifdef __cplusplus
 
 #include "anygin_cuda/number_bits.h"
-#include "anygin_cuda/small_float.h"
+#include "anygin_cuda/small_float_functions.h"
 #include "vector_types.h"
 
 #endif

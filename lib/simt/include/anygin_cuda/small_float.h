@@ -104,5 +104,3 @@ template <typename T>
 using IfSmallPair = std::enable_if_t<kIsSmallPair<T>, int>;
 
 }  // namespace anygin::simt
-
-#include "anygin_cuda/small_float_functions.h"
