@@ -13,9 +13,10 @@
 namespace anygin::simt {
 
 SimtWorkers::SimtWorkers(size_t workers) {
+  const size_t stacks = std::max(kStackBudget / workers, kStacksAtLeast);
   for (size_t worker = 0; worker < workers; ++worker) {
     owned_.push_back(std::make_unique<LaneScheduler>(
-        SchedulerShape{world().next_engine_id(), worker, workers, kStackBudget / workers, LaneOrder::kForward}));
+        SchedulerShape{world().next_engine_id(), worker, workers, stacks, LaneOrder::kForward}));
     schedulers_.push_back(owned_.back().get());
   }
   running_ = awake_ = workers;

@@ -13,7 +13,9 @@ namespace anygin::simt {
 
 class SimtWorkers final : public LaneMachine {
  public:
-  static constexpr size_t kStackBudget = 160 * 1024;  // of all workers
+  static constexpr size_t kStackBudget = 160 * 1024;  // of all workers; where there are few of them
+  // However many workers: a full block of each of 64 devices must find room on one of them.
+  static constexpr size_t kStacksAtLeast = 64 * 1024;
   static constexpr uint64_t kIdleSpinNs = 20'000;
   // While lanes spin in raw loops, only polling them tells whether they got further.
   static constexpr uint64_t kLaneSpinNs = 100'000'000;
