@@ -26,6 +26,7 @@ Registry& registry() {
 struct Record {
   const uint32_t id = thread_id();
   std::atomic<const char*> call{nullptr};
+  std::atomic<int> depth{0};
   std::atomic<int> waits{0};
   Record* next = nullptr;
 
@@ -51,9 +52,11 @@ Record& own_record() {
 
 ApiCall::ApiCall(const char* name) : outer_(own_record().call.load()) {
   own_record().call.store(name);
+  own_record().depth.fetch_add(1);
 }
 
 ApiCall::~ApiCall() {
+  own_record().depth.fetch_sub(1);
   if (outer_ != nullptr) own_record().call.store(outer_);
 }
 
@@ -70,7 +73,7 @@ std::vector<HostThread> host_threads() {
   const std::lock_guard lock(registry().mutex);
   for (const Record* record = registry().first; record != nullptr; record = record->next) {
     const char* call = record->call.load();
-    threads.push_back({record->id, call != nullptr ? call : "", record->waits.load() > 0});
+    threads.push_back({record->id, call != nullptr ? call : "", record->depth.load() > 0, record->waits.load() > 0});
   }
   return threads;
 }

@@ -32,7 +32,8 @@ class BlockingCall {
 
 struct HostThread {
   uint32_t id = 0;
-  std::string call;  // where it is or was last; empty if it never named a call
+  std::string call;     // where it is or was last; empty if it never named a call
+  bool inside = false;  // of that call
   bool waits = false;
 };
 

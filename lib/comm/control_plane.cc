@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "anygin/base/env_real.h"
+#include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/wire_bytes.h"
@@ -82,6 +83,7 @@ void ControlPlane::broadcast(const Message& message) {
 }
 
 void ControlPlane::tell_abort(AbortCause cause, const std::string& text) {
+  if (MUTANT(comm_abort_untold)) return;
   Message message;
   message.type = MessageType::kAbort;
   message.bytes = ByteWriter().number(cause).text(text).take();
@@ -98,6 +100,10 @@ void ControlPlane::leave() {
 // --- All-gather ------------------------------------------------------------------------------------------------------
 Result<std::vector<Gift>> ControlPlane::all_gather(const char* kind, const Gift& mine) {
   const std::lock_guard one_at_a_time(collective_mutex_);
+  // After an abort the ranks may have stopped at different calls.
+  if (abort_word_ != nullptr && observe(abort_word_) != 0) {
+    return Status(Code::kRemoteError, kind, "the communicator was aborted");
+  }
   Message message;
   message.kind = kind;
   message.bytes = mine.bytes;
@@ -106,7 +112,7 @@ Result<std::vector<Gift>> ControlPlane::all_gather(const char* kind, const Gift&
     const std::lock_guard lock(mutex_);
     message.sequence = ++sequence_;
     int missing = 0;
-    for (const Peer& peer : peers_) missing += peer.link && peer.gathers.empty() && peer.present() ? 1 : 0;
+    for (const Peer& peer : peers_) missing += peer.link && peer.gathers.empty() && !peer.counted_out ? 1 : 0;
     missing_.store(missing);
     gathering_ = true;
     gathering_kind_ = kind;
@@ -115,13 +121,11 @@ Result<std::vector<Gift>> ControlPlane::all_gather(const char* kind, const Gift&
   WaitReason reason;
   reason.rank = rank_;
   const std::atomic<int>* missing = &missing_;
-  const WaitOutcome outcome = wait_until([missing] { return missing->load() == 0; }, abort_word_, reason);
+  (void)wait_until([missing] { return missing->load() == 0; }, abort_word_, reason);
   const std::lock_guard lock(mutex_);
   gathering_ = false;
-  if (outcome == WaitOutcome::kAborted && missing_.load() != 0) {
-    return Status(Code::kRemoteError, kind, "the communicator was aborted");
-  }
-  const Status status = check_locked(kind);
+  Status status = check_complete_locked(kind);
+  if (status.ok()) status = check_kinds_locked(kind);
   std::vector<Gift> gifts = take_locked(mine);
   if (status.ok()) return gifts;
   for (const Gift& gift : gifts) {
@@ -130,25 +134,35 @@ Result<std::vector<Gift>> ControlPlane::all_gather(const char* kind, const Gift&
   return status;
 }
 
+// Whose part did not come: the dead are named before those who left, and both before an abort that they caused.
+Status ControlPlane::check_complete_locked(const char* kind) const {
+  Status status;
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    const Peer& peer = peers_[i];
+    if (!peer.link || !peer.gathers.empty()) continue;
+    const std::string who = fmt::format("rank {} (process {}) ", i, members_[i].pid);
+    if (peer.dead) return Status(Code::kRemoteError, kind, who + "died");
+    if (peer.left) {
+      status = Status(Code::kInvalidUsage, kind, who + "has destroyed the communicator");
+    } else if (status.ok()) {
+      status = Status(Code::kRemoteError, kind, "the communicator was aborted");
+    }
+  }
+  return status;
+}
+
 // Every rank sees all kinds, so all come to the same verdict in the same words.
-Status ControlPlane::check_locked(const char* kind) {
+Status ControlPlane::check_kinds_locked(const char* kind) const {
   std::vector<std::string> kinds;
   for (size_t i = 0; i < peers_.size(); ++i) {
     const Peer& peer = peers_[i];
-    if (peer.link && peer.gathers.empty()) {
-      return Status(peer.dead ? Code::kRemoteError : Code::kInvalidUsage, kind,
-                    fmt::format("rank {} (process {}) {}", i, members_[i].pid,
-                                peer.dead ? "died" : "has destroyed the communicator"));
-    }
     ANYGIN_ASSERT(!peer.link || peer.gathers.front().sequence == sequence_);
     kinds.push_back(peer.link ? peer.gathers.front().kind : kind);
-    if (kinds[i] != kinds[0]) {
-      return Status(
-          Code::kInvalidUsage, kind,
-          fmt::format("ranks disagree on collective call {} of the communicator: rank 0 is in \"{}\", rank {} "
-                      "in \"{}\"; all ranks must make the same calls in the same order",
-                      sequence_, kinds[0], i, kinds[i]));
-    }
+    if (kinds[i] == kinds[0] || MUTANT(comm_kind_unchecked)) continue;
+    return Status(Code::kInvalidUsage, kind,
+                  fmt::format("ranks disagree on collective call {} of the communicator: rank 0 is in \"{}\", rank {} "
+                              "in \"{}\"; all ranks must make the same calls in the same order",
+                              sequence_, kinds[0], i, kinds[i]));
   }
   return Status();
 }
@@ -179,8 +193,8 @@ void ControlPlane::on_message(int from, Message message) {
   {
     const std::lock_guard lock(mutex_);
     if (message.type == MessageType::kLeave) {
-      gone_locked(peer, index);
       peer.left = true;
+      count_out_locked(peer, index);
     } else {
       if (gathering_ && peer.gathers.empty()) missing_.fetch_sub(1);
       peer.gathers.push_back(std::move(message));
@@ -189,6 +203,7 @@ void ControlPlane::on_message(int from, Message message) {
   anygin::ring(world().executor.wake_word());
 }
 
+// The listener hears of a death before any wait ends because of it.
 void ControlPlane::on_end(int from) {
   const auto index = static_cast<size_t>(from);
   Peer& peer = peers_[index];
@@ -196,18 +211,22 @@ void ControlPlane::on_end(int from) {
   {
     const std::lock_guard lock(mutex_);
     died = !peer.left;
-    gone_locked(peer, index);
     peer.dead = died;
   }
-  if (died && !leaving_.load()) {
+  if (died && !leaving_.load() && !MUTANT(comm_death_unnoticed)) {
     listener_.on_peer_death(
         from, fmt::format("rank {} (process {}) died: its control connection closed", from, members_[index].pid));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    count_out_locked(peer, index);
   }
   anygin::ring(world().executor.wake_word());
 }
 
-void ControlPlane::gone_locked(Peer& peer, size_t index) {
-  if (!peer.present()) return;
+void ControlPlane::count_out_locked(Peer& peer, size_t index) {
+  if (peer.counted_out) return;
+  peer.counted_out = true;
   if (gathering_ && peer.gathers.empty()) missing_.fetch_sub(1);
   if (!is_local(static_cast<Rank>(index))) remote_present_.fetch_sub(1);
 }

@@ -65,14 +65,16 @@ class ControlPlane final : public Bootstrap, public Link::Receiver {
     std::unique_ptr<Link> link;  // null at the own place
     std::deque<Message> gathers;
     bool left = false, dead = false;
+    bool counted_out = false;  // of missing_ and remote_present_
     bool present() const { return !left && !dead; }
   };
 
   ControlPlane(const ControlOpening& opening, std::vector<Member> members);
   void on_message(int peer, Message message) override;
   void on_end(int peer) override;
-  void gone_locked(Peer& peer, size_t index);
-  Status check_locked(const char* kind);
+  void count_out_locked(Peer& peer, size_t index);
+  Status check_complete_locked(const char* kind) const;
+  Status check_kinds_locked(const char* kind) const;
   std::vector<Gift> take_locked(const Gift& mine);
   void broadcast(const Message& message);
 

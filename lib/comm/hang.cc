@@ -11,6 +11,7 @@
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/host_threads.h"
+#include "anygin/base/mutant.h"
 #include "anygin/base/options.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
@@ -33,6 +34,12 @@ uint64_t period_for(uint64_t timeout_ns) {
 // A thread in pthread_join or on a mutex does nothing that somebody else does not start.
 bool is_inside(const HostThread& thread) {
   return thread.waits || waits_for_another_thread(thread.id);
+}
+
+std::string name_of(const HostThread& thread) {
+  if (thread.inside) return fmt::format("thread {} in {}", thread.id, thread.call);
+  const std::string last = thread.call.empty() ? "" : fmt::format(", last named call {}", thread.call);
+  return fmt::format("thread {} {}{}", thread.id, thread.waits ? "in a stream, event or device call" : "outside", last);
 }
 
 // Lanes that wait for the same, block by block.
@@ -86,7 +93,8 @@ Verdict HangRule::look(const Observation& seen, uint64_t now_ns) {
     warned_ = judged_ = false;
     return Verdict::kNone;
   }
-  if (timeout_ns_ == 0 || now_ns - since_ns_ < timeout_ns_ || judged_) return Verdict::kNone;
+  if (timeout_ns_ == 0 || MUTANT(comm_hang_unjudged) || now_ns - since_ns_ < timeout_ns_ || judged_)
+    return Verdict::kNone;
   if (seen.all_inside) {
     judged_ = true;
     return Verdict::kHang;
@@ -170,7 +178,7 @@ void HangMonitor::beat() {
     lines.push_back("threads outside:");
     std::vector<std::string> outside;
     for (const HostThread& thread : host_threads()) {
-      if (!is_inside(thread)) outside.push_back(fmt::format("thread {}, last in {}", thread.id, thread.call));
+      if (!is_inside(thread)) outside.push_back(name_of(thread));
     }
     append(lines, outside);
     return print(lines);
@@ -190,16 +198,19 @@ void HangMonitor::report() {
 }
 
 std::vector<std::string> HangMonitor::describe(const std::string& title) const {
-  std::vector<std::string> ranks, calls;
+  std::vector<std::string> calls;
+  std::vector<Rank> ranks;
   process_.visit([&](Communicator& communicator) {
-    ranks.push_back(fmt::format("{} of {}", communicator.rank(), communicator.size()));
+    ranks.push_back(communicator.rank());
     const std::string call = communicator.plane().describe_wait();
     if (!call.empty()) calls.push_back(call);
   });
   for (const HostThread& thread : host_threads()) {
-    if (thread.waits) calls.push_back(fmt::format("thread {} in {}", thread.id, thread.call));
+    if (thread.waits) calls.push_back(name_of(thread));
   }
-  std::vector<std::string> lines = {title, fmt::format("process {}, rank {}", process_id(), fmt::join(ranks, ", "))};
+  std::sort(ranks.begin(), ranks.end());
+  std::vector<std::string> lines = {title, fmt::format("process {} with rank{} {}", process_id(),
+                                                       ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "))};
   const std::vector<std::string> lanes = describe_lanes(), engines = describe_engines();
   lines.push_back(lanes.empty() ? "no kernel waits" : "kernels wait:");
   append(lines, lanes);

@@ -10,6 +10,7 @@
 
 #include "anygin/base/code_site.h"
 #include "anygin/base/order.h"
+#include "anygin/base/seq.h"
 #include "anygin/simt/device.h"
 #include "anygin/simt/grid.h"
 #include "anygin/simt/lane_machine.h"
@@ -74,6 +75,20 @@ void describe_warp_groups(const Block& block, std::vector<LaneState>& out) {
   }
 }
 
+// ": wants 4, is 3", and what would make it 4.
+std::string describe_missing(const WaitReason& reason) {
+  const uint64_t value = load_relaxed(reason.cell) - reason.offset;
+  const uint64_t mask = ~uint64_t{0} >> (64 - reason.bits);
+  const std::string text = fmt::format(": wants {}, is {}", reason.want, value);
+  if (rolling_reached(reason.want, value, reason.bits)) return text;
+  const uint64_t missing = (reason.want - value) & mask;
+  if (reason.kind == WaitKind::kSignal)
+    return text + fmt::format("; {} more signalled by any rank would end it", missing);
+  if (reason.kind == WaitKind::kCounter)
+    return text + fmt::format("; {} more puts with this counter would end it", missing);
+  return text;
+}
+
 }  // namespace
 
 std::string describe_reason(const WaitReason& reason) {
@@ -83,7 +98,7 @@ std::string describe_reason(const WaitReason& reason) {
   if (reason.rank >= 0) text += fmt::format(" of rank {}", reason.rank);
   if (reason.peer >= 0) text += fmt::format(" for rank {}", reason.peer);
   if (indexed) text += fmt::format(", context {} index {}", reason.context, reason.index);
-  if (reason.cell) text += fmt::format(": wants {}, is {}", reason.want, load_relaxed(reason.cell) - reason.offset);
+  if (reason.cell) text += describe_missing(reason);
   if (reason.call_site) text += fmt::format(" (at {})", describe_site(reason.call_site));
   return text;
 }

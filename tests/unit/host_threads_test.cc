@@ -53,10 +53,12 @@ TEST(HostThreads, AThreadIsKnownFromItsFirstCallToItsEnd) {
   ASSERT_TRUE(comes_true([&] { return stage == 3; }));
   ASSERT_TRUE(find(id).has_value());
   EXPECT_EQ(find(id)->call, "inner");
+  EXPECT_TRUE(find(id)->inside);
   EXPECT_FALSE(find(id)->waits);
   stage = 4;
   ASSERT_TRUE(comes_true([&] { return stage == 5; }));
   EXPECT_EQ(find(id)->call, "outer");
+  EXPECT_FALSE(find(id)->inside);
   stage = 6;
   thread.join();
   EXPECT_FALSE(find(id).has_value());

@@ -154,7 +154,10 @@ TEST_F(SimtWait, EveryBlockedLaneIsNamedWithWhatItWaitsFor) {
   ASSERT_EQ(6u, lanes.size());
   EXPECT_EQ("__syncthreads: 2 of 3 came", lanes[0].what);
   EXPECT_EQ("__syncthreads: 2 of 3 came", lanes[1].what);
-  for (size_t i = 2; i < 6; ++i) EXPECT_EQ("waitSignal of rank 5, context 1 index 9: wants 4, is 3", lanes[i].what);
+  for (size_t i = 2; i < 6; ++i) {
+    EXPECT_EQ("waitSignal of rank 5, context 1 index 9: wants 4, is 3; 1 more signalled by any rank would end it",
+              lanes[i].what);
+  }
   EXPECT_EQ(0u, lanes[2].thread[0]);
   EXPECT_EQ(1u, lanes[2].thread[1]);
   EXPECT_EQ(1u, lanes[5].block[1]);
