@@ -37,7 +37,7 @@ bool is_inside(const HostThread& thread) {
 }
 
 std::string name_of(const HostThread& thread) {
-  if (thread.inside) return fmt::format("thread {} in {}", thread.id, thread.call);
+  if (thread.inside) return fmt::format("thread {}: {}", thread.id, thread.call);
   const std::string last = thread.call.empty() ? "" : fmt::format(", last named call {}", thread.call);
   return fmt::format("thread {} {}{}", thread.id, thread.waits ? "in a stream, event or device call" : "outside", last);
 }
