@@ -5,6 +5,7 @@
 
 #include "gin__funcs.h"
 
+#if NCCL_CHECK_CUDACC
 // --- Counters --------------------------------------------------------------------------------------------------------
 template <unsigned backendMask>
 NCCL_DEVICE_INLINE uint64_t ncclGin_BackendMask<backendMask>::readCounter(ncclGinCounter_t counter, int bits,
@@ -150,5 +151,6 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::waitSignalFollowShadow
   *before = static_cast<Uint>(follow.before & mask);
   *delta = static_cast<Uint>((follow.value - follow.before) & mask);
 }
+#endif  // NCCL_CHECK_CUDACC
 
 #endif  // ANYGIN_NCCL_DEVICE_IMPL_GIN_CELLS__FUNCS_H_

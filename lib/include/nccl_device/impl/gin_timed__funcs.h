@@ -5,6 +5,7 @@
 
 #include "gin__funcs.h"
 
+#if NCCL_CHECK_CUDACC && NCCL_VERSION_CODE >= 23100
 template <unsigned backendMask>
 template <typename Coop, typename DescriptorSmem>
 NCCL_DEVICE_INLINE ncclResult_t ncclGin_BackendMask<backendMask>::flush(Coop coop, cuda::memory_order ord,
@@ -82,5 +83,6 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGin_BackendMask<backendMask>::waitSignal(Coo
   }
   return ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
 }
+#endif  // NCCL_CHECK_CUDACC && NCCL_VERSION_CODE >= 23100
 
 #endif  // ANYGIN_NCCL_DEVICE_IMPL_GIN_TIMED__FUNCS_H_

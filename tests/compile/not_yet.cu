@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles; with one of the macros set it names something that is not there yet and must not compile.
+#include <nccl_device.h>
+
+__global__ void use(ncclDevComm comm, ncclWindow_t w) {
+  const ncclCoopCta cta;
+#if defined(USE_LLA2A)
+  ncclLLA2ASession<ncclCoopCta> session(cta, comm, ncclTeamLsa(comm), ncclLLA2AHandle{}, 0, 1);
+#elif defined(USE_REDUCE)
+  ncclLsaReduceSum<float>(cta, ncclSymPtr<float>(w, 0), static_cast<float*>(nullptr), 4, ncclTeamLsa(comm));
+#elif defined(USE_GDAKI)
+  const ncclGin_BackendOne<NCCL_NET_DEVICE_GIN_GDAKI> gin(comm, 0);
+#endif
+  (void)cta, (void)comm, (void)w;
+}
