@@ -96,7 +96,7 @@ TEST(RewriterFuzz, survives_deep_nesting) {
   for (const char* piece : {"(", "{", "<", "a<", "if (x) ", "do ", "while (x) ", "case x: ", "k<<<", "x: ", "try ", "[",
                             "template <", "__shared__ ", "__global__ void k(", "asm(", "namespace a { ", "f<A<"}) {
     std::string source;
-    while (source.size() < 20000) source += piece;
+    while (source.size() < 6000) source += piece;
     const RewriteResult result = rewrite("__device__ void f() {" + source, {Ticks::kAll});
     EXPECT_GE(result.text.size(), 1000u) << piece;
   }
