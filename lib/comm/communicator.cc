@@ -234,6 +234,7 @@ Status destroy(std::unique_ptr<Communicator> communicator) {
   WaitReason reason;
   reason.rank = mine.rank();
   (void)wait_until([plane] { return plane->others_gone(); }, mine.abort_word(), reason);
+  for (const auto& one : all) ProcessState::get().forget(*one);
   return Status();
 }
 

@@ -95,8 +95,12 @@ std::vector<std::unique_ptr<Communicator>> ProcessState::bury(std::unique_ptr<Co
   if (grave.size() < local_ranks) return {};
   std::vector<std::unique_ptr<Communicator>> all = std::move(grave);
   buried_.erase(key);
-  for (const auto& one : all) all_.erase(one.get());
   return all;
+}
+
+void ProcessState::forget(Communicator& communicator) {
+  const std::lock_guard lock(mutex_);
+  all_.erase(&communicator);
 }
 
 void ProcessState::keep_aborted(std::unique_ptr<Communicator> communicator) {

@@ -59,6 +59,8 @@ class ProcessState {
   // Keeps an ended communicator until every rank of it in this process has ended; then gives all of them back.
   // Aborted ones stay for good: kernels may still hold their memory.
   std::vector<std::unique_ptr<Communicator>> bury(std::unique_ptr<Communicator> communicator);
+  // visit() does not come to it any more: it is about to be destroyed.
+  void forget(Communicator& communicator);
   void keep_aborted(std::unique_ptr<Communicator> communicator);
 
   // Windows that host functions find by their view.
