@@ -104,6 +104,15 @@ struct Process {
     if (connect_pair(end.qps[0], other.gid, other.number, 0) != 0) _exit(96);
   }
 
+  ~Process() {
+    EXPECT_EQ(emu().destroy_qp(end.qps[0]), 0);
+    EXPECT_EQ(emu().dereg_mr(end.mr), 0);
+    EXPECT_EQ(emu().destroy_cq(end.cq), 0);
+    EXPECT_EQ(emu().dealloc_pd(end.pd), 0);
+    EXPECT_EQ(emu().close_device(end.context), 0);
+    EXPECT_TRUE(world.heap.free(end.memory).ok());
+  }
+
   // Addresses `request` at the other process's memory.
   int post(Request request, uint64_t remote_offset) {
     const bool atomic = request.wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
