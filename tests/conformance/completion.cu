@@ -156,6 +156,7 @@ __global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
   }
+  ncclGinBarrier(block, gin, ncclTeamTagWorld{}, 0);  // rank 2 stays until the last put to it is done
 }
 
 CONFORMANCE_CASE(F5_a_counter_says_nothing_of_other_puts, 3) {

@@ -11,6 +11,18 @@ struct Read {
   uint64_t value[8];
 };
 
+// Brings a signal that counts from zero to 2^64 - 1, in steps that a rolling wait can tell apart.
+__device__ void raise_to_minus_one(const ncclGin& gin, const ncclTeam& world, int me, ncclGinSignal_t signal) {
+  const ncclCoopThread thread;
+  constexpr uint64_t quarter = uint64_t{1} << 62;
+  gin.signal(world, me, ncclGin_StrongSignalAdd{signal, quarter});
+  gin.waitSignal(thread, signal, quarter);
+  gin.signal(world, me, ncclGin_StrongSignalAdd{signal, quarter});
+  gin.waitSignal(thread, signal, 2 * quarter);
+  gin.signal(world, me, ncclGin_StrongSignalAdd{signal, 2 * quarter - 1});
+  gin.waitSignal(thread, signal, ~0ull);
+}
+
 // P13: a wait across the wrap of `bits` bits returns; the read is masked.
 __global__ void roll(ncclDevComm comm, Read* read) {
   const ncclGin gin(comm, 0);
@@ -18,8 +30,7 @@ __global__ void roll(ncclDevComm comm, Read* read) {
   const ncclCoopThread thread;
   const int me = comm.rank;
   // 2^64: the signal goes to -1, then to 0.
-  gin.signal(world, me, ncclGin_StrongSignalAdd{0, ~0ull});
-  gin.waitSignal(thread, 0, ~0ull);
+  raise_to_minus_one(gin, world, me, 0);
   read->value[0] = gin.readSignal(0);
   gin.signal(world, me, ncclGin_StrongSignalInc{0});
   gin.waitSignal(thread, 0, 0);
@@ -28,13 +39,11 @@ __global__ void roll(ncclDevComm comm, Read* read) {
   read->value[1] = gin.readSignal(0);
   // 8 bits: 250, wait for 260 = 4 modulo 256. 32 bits likewise.
   gin.signal(world, me, ncclGin_StrongSignalAdd{1, 250});
-  gin.waitSignal(thread, 1, 250, 8);
   gin.signal(world, me, ncclGin_StrongSignalAdd{1, 10});
   gin.waitSignal(thread, 1, 260, 8);
   read->value[2] = gin.readSignal(1, 8);
   read->value[3] = gin.readSignal(1);
   gin.signal(world, me, ncclGin_StrongSignalAdd{2, 0xfffffff0ull});
-  gin.waitSignal(thread, 2, 0xfffffff0ull, 32);
   gin.signal(world, me, ncclGin_StrongSignalAdd{2, 0x20});
   gin.waitSignal(thread, 2, 0x10, 32);
   read->value[4] = gin.readSignal(2, 32);
@@ -68,8 +77,7 @@ __global__ void reset(ncclDevComm comm, ncclWindow_t window, Read* read) {
   read->value[1] = gin.readSignal(0);
   // A wrap between reset and read.
   gin.resetSignal(0);
-  gin.signal(world, comm.rank, ncclGin_StrongSignalAdd{0, ~0ull});
-  gin.waitSignal(thread, 0, ~0ull);
+  raise_to_minus_one(gin, world, comm.rank, 0);
   read->value[2] = gin.readSignal(0);
   gin.resetSignal(0);
   read->value[3] = gin.readSignal(0);
