@@ -28,3 +28,7 @@ endfunction()
 foreach(file signals completion values barriers failure)
   anygin_conformance(${file})
 endforeach()
+
+anygin_test(demo_trace SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/demo_trace_test.cc)
+target_compile_definitions(demo_trace PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples")
+add_dependencies(demo_trace program_ring program_alltoall_gin)
