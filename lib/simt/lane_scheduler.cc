@@ -15,7 +15,6 @@ LaneScheduler::LaneScheduler(const SchedulerShape& shape) : shape_(shape), runne
 // --- Grids come in ---
 
 void LaneScheduler::place(Grid& grid) {
-  if (shape_.worker >= grid.blocks) return;
   const std::lock_guard lock(inbox_mutex_);
   inbox_.push_back(&grid);
   inbox_full_.store(true, std::memory_order_release);

@@ -47,7 +47,7 @@ class alignas(128) LaneScheduler final : public Engine {
  public:
   explicit LaneScheduler(const SchedulerShape& shape);
 
-  // Hands over this worker's share of the grid; nothing happens if it has none. Any thread. Rings nobody.
+  // Hands over this worker's share of the grid, which has one (worker < blocks). Any thread. Rings nobody.
   void place(Grid& grid);
 
   // --- The worker's loop. Owner thread ---

@@ -25,7 +25,9 @@ SimtWorkers::SimtWorkers(size_t workers) {
 }
 
 void SimtWorkers::place(Grid& grid) {
-  for (LaneScheduler* scheduler : schedulers_) scheduler->place(grid);
+  // The grid lives until every worker with a share has run it: ask nothing of it once the last one has its own.
+  const size_t shares = std::min<uint64_t>(schedulers_.size(), grid.blocks);
+  for (size_t worker = 0; worker < shares; ++worker) schedulers_[worker]->place(grid);
   ring(world().executor.wake_word());
 }
 
