@@ -200,11 +200,14 @@ TEST(ControlPlane, MissingRankEndsTheJoinInTime) {
   EXPECT_NE(plane.status().text().find("not all ranks joined"), std::string::npos) << plane.status().text();
 }
 
-// Starts a process of one rank that joins, writes to `pipe` when it has, and sleeps. Forks before this process has
-// threads of its own that the child would miss.
-pid_t start_sleeping_rank(const UniqueId& id, int joined_fd) {
+// Starts a process of rank 1 that reads its id from `id_fd`, joins, writes to `joined_fd` when it has, and sleeps.
+// Called before this process has threads, which the child would miss.
+pid_t start_sleeping_rank(int id_fd, int joined_fd) {
   const pid_t child = ::fork();
   if (child != 0) return child;
+  char bytes[kUniqueIdBytes];
+  if (::read(id_fd, bytes, sizeof(bytes)) != static_cast<ssize_t>(sizeof(bytes))) ::_exit(1);
+  const UniqueId id = *decode_unique_id(bytes);
   ControlThread thread;
   RecordingListener listener;
   ControlOpening opening = opening_for(thread, listener, id, 1, 3);
@@ -217,11 +220,15 @@ pid_t start_sleeping_rank(const UniqueId& id, int joined_fd) {
 }
 
 TEST(ControlPlane, DeathOfAProcessIsHeardWithinASecondAndEndsWaits) {
-  int joined[2];
+  int joined[2], told[2];
   ASSERT_EQ(::pipe(joined), 0);
-  RootedId rooted = make_root();
-  const pid_t child = start_sleeping_rank(rooted.id, joined[1]);
+  ASSERT_EQ(::pipe(told), 0);
+  const pid_t child = start_sleeping_rank(told[0], joined[1]);
   ASSERT_GT(child, 0);
+  RootedId rooted = make_root();
+  char bytes[kUniqueIdBytes];
+  ASSERT_TRUE(encode_unique_id(rooted.id, bytes).ok());
+  ASSERT_EQ(::write(told[1], bytes, sizeof(bytes)), static_cast<ssize_t>(sizeof(bytes)));
   ControlThread thread;
   std::vector<RecordingListener> listeners(3);
   std::vector<Status> seen(3);
@@ -258,8 +265,7 @@ TEST(ControlPlane, DeathOfAProcessIsHeardWithinASecondAndEndsWaits) {
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  ::close(joined[0]);
-  ::close(joined[1]);
+  for (const int end : {joined[0], joined[1], told[0], told[1]}) ::close(end);
 }
 
 }  // namespace
