@@ -33,33 +33,34 @@ Hca::~Hca() {
 }
 
 bool Hca::has_work() const {
-  return work_.load(std::memory_order_acquire) || port_->has_inbound();
+  return changed_.load(std::memory_order_acquire) || port_->has_inbound();
 }
 
 void Hca::ready(ActionList& out) {
   std::lock_guard lock(mutex_);
+  const Time now = out.now();
+  bool waits_for_room = false;
   if (port_->has_inbound()) out.add(id_, kDeliver, 0);
-  looked_at_ = active_.empty() ? looked_at_ : world_.clock.now();
   for (size_t peer = 0; peer < outbox_.size(); ++peer) {
-    const bool can_send = !outbox_[peer].empty() && port_->has_room(static_cast<Rank>(peer));
-    if (can_send) out.add(id_, kDrainOutbox, peer);
+    if (outbox_[peer].empty()) continue;
+    waits_for_room = true;
+    if (port_->has_room(static_cast<Rank>(peer))) out.add(id_, kDrainOutbox, peer);
   }
   for (uint32_t number : active_) {
     const QueuePair& pair = *pairs_.at(number);
-    if (pair.incoming_->runnable(looked_at_)) out.add(id_, kApply, number);
-    if (pair.outgoing_->runnable(looked_at_)) out.add(id_, kSend, number);
+    if (pair.incoming_->runnable(now)) out.add(id_, kApply, number);
+    if (pair.outgoing_->runnable(now)) out.add(id_, kSend, number);
+    out.wake_at(pair.incoming_->next_wake(now));
+    out.wake_at(pair.outgoing_->next_wake(now));
+    waits_for_room = waits_for_room || pair.outgoing_->waits_for_room() || pair.incoming_->waits_for_room();
   }
-  if (!timer_announced_) out.add(id_, kAnnounceTimer, 0);
-  if (!out.empty()) return;
-  update_work(looked_at_);
-  // Executors keep the earliest wake-up that run() named. One that came to nothing, because what it was for was done by
-  // the way, uses up the one behind it: name it again.
-  if (timer_ != kNever && announced_ <= looked_at_) out.add(id_, kAnnounceTimer, 0);
+  // Room in a peer's ring is announced by nobody: keep looking.
+  changed_.store(!out.empty() || waits_for_room, std::memory_order_release);
 }
 
-Time Hca::run(const Action& action, Time now) {
+void Hca::run(const Action& action, Time now) {
   std::lock_guard lock(mutex_);
-  now = looked_at_ = std::max(now, looked_at_);
+  now_ = now;
   const auto number = static_cast<uint32_t>(action.name);
   stored_ = false;
   switch (static_cast<ActionKind>(action.kind)) {
@@ -77,14 +78,9 @@ Time Hca::run(const Action& action, Time now) {
       pairs_.at(number)->outgoing_->run_one(world_.choices, now);
       settle(*pairs_.at(number));
       break;
-    case kAnnounceTimer:
-      break;
   }
-  update_work(now);
-  timer_announced_ = true;
-  announced_ = std::min(announced_ > now ? announced_ : kNever, timer_);
+  changed();
   if (stored_) ring(world_.executor.wake_word());
-  return timer_;
 }
 
 // Takes what completed, and drops the pair from the active set once all is done.
@@ -97,24 +93,6 @@ void Hca::settle(QueuePair& pair) {
     active_.insert(pair.number());
   }
   active_count_.store(static_cast<uint32_t>(active_.size()), std::memory_order_release);
-}
-
-void Hca::update_work(Time now) {
-  bool work = false;
-  timer_ = kNever;
-  for (uint32_t number : active_) {
-    const QueuePair& pair = *pairs_.at(number);
-    work = work || pair.incoming_->runnable(now) || pair.outgoing_->runnable(now);
-    timer_ = std::min({timer_, pair.incoming_->next_wake(now), pair.outgoing_->next_wake(now)});
-  }
-  for (size_t peer = 0; peer < outbox_.size() && !work; ++peer) {
-    work = !outbox_[peer].empty();
-  }
-  // What waits only for room in a peer's ring is woken by nobody: keep looking.
-  for (uint32_t number : active_) {
-    work = work || pairs_.at(number)->outgoing_->waits_for_room() || pairs_.at(number)->incoming_->waits_for_room();
-  }
-  work_.store(work, std::memory_order_release);
 }
 
 void Hca::describe_pending(std::vector<std::string>& out) const {

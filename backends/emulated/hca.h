@@ -68,14 +68,14 @@ class Hca final : public Engine, private MessageHandler {
   std::string_view name() const override { return name_; }
   bool has_work() const override;
   void ready(ActionList& out) override;
-  Time run(const Action& action, Time now) override;
+  void run(const Action& action, Time now) override;
   void describe_pending(std::vector<std::string>& out) const override;
 
  private:
   friend class QueuePair;
   friend class PostScope;
 
-  enum ActionKind : uint16_t { kDeliver, kDrainOutbox, kApply, kSend, kAnnounceTimer };
+  enum ActionKind : uint16_t { kDeliver, kDrainOutbox, kApply, kSend };
 
   void on_message(Rank from, const char* data, size_t bytes) override;
   void on_broken_peer(Rank from) override;
@@ -90,7 +90,7 @@ class Hca final : public Engine, private MessageHandler {
   void complete(QueuePair& pair, const WorkDone& done);
   void purge_completions(QueuePair& pair);
   void settle(QueuePair& pair);
-  void update_work(Time now);
+  void changed() { changed_.store(true, std::memory_order_release); }
 
   const MemoryRegion* find_local(uint32_t key) const;
   bool local_allows(const MemoryRegion* region, const PostRequest& request) const;
@@ -112,14 +112,11 @@ class Hca final : public Engine, private MessageHandler {
   std::vector<std::deque<Message>> outbox_;  // by peer: messages without payload that found no room
   std::vector<bool> dead_;                   // by peer
   std::vector<WorkDone> done_;               // scratch
+  Time now_ = 0;                             // of the last run
   bool stored_ = false;                      // this run or post made something visible in memory
-  Time looked_at_ = 0;                       // when ready() last looked: what it offered can run
-  Time timer_ = kNever;                      // the next operation that is held back is due then
-  Time announced_ = kNever;                  // the earliest of what run() returned that was not past then
-  bool timer_announced_ = true;              // run() has returned it
 
   std::atomic<uint32_t> active_count_{0};
-  std::atomic<bool> work_{false};
+  std::atomic<bool> changed_{false};  // since ready() last looked, or it found something: it must look again
 };
 
 // The verbs of one post: holds the NIC's lock from construction on; what was added leaves when it goes.

@@ -40,7 +40,7 @@ void Hca::on_message(Rank from, const char* data, size_t bytes) {
 }
 
 void Hca::dispatch(QueuePair& pair, const Message& message, const char* payload) {
-  const bool sound = is_request(message.kind) ? pair.incoming_->on_message(message, payload, world_.choices, looked_at_)
+  const bool sound = is_request(message.kind) ? pair.incoming_->on_message(message, payload, world_.choices, now_)
                                               : pair.outgoing_->on_message(message, payload);
   if (!sound) {
     log(LogLevel::kWarn, "{}: rank {} sent what its operations do not allow; queue pair {} is in error", name_,
@@ -99,7 +99,7 @@ void Hca::fail_peer_locked(Rank peer) {
     if (pair->peer_ == peer && pair->state_ != QueuePairState::kReset) hit.push_back(pair.get());
   }
   for (QueuePair* pair : hit) fail_pair(*pair, WorkStatus::kPeerGone);
-  update_work(looked_at_);
+  changed();
 }
 
 }  // namespace anygin::emulated

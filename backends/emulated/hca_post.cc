@@ -20,9 +20,7 @@ PostScope::~PostScope() {
   if (hca_.stored_) hca_.port_->wake(pair_.peer_);
   if (!queued_) return;
   hca_.settle(pair_);
-  hca_.update_work(hca_.looked_at_);
-  hca_.timer_announced_ = hca_.timer_ == kNever;
-  if (!hca_.timer_announced_) hca_.work_.store(true, std::memory_order_release);
+  hca_.changed();
   hca_.world_.executor.kick(hca_);
 }
 
@@ -67,9 +65,8 @@ int PostScope::add(const PostRequest& request) {
   }
   queued_ = true;
   if (now == FlowSend::Now::kDeclined) {
-    const bool in_order = hca_.options_.profile == Profile::kInorder;
-    if (!in_order) hca_.looked_at_ = hca_.world_.clock.now();
-    pair_.outgoing_->post(work, hca_.world_.choices, hca_.looked_at_);
+    const bool may_hold = hca_.options_.profile != Profile::kInorder;
+    pair_.outgoing_->post(work, hca_.world_.choices, may_hold ? hca_.world_.clock.now() : 0);
   }
   return 0;
 }

@@ -69,7 +69,7 @@ void Hca::destroy_queue_pair(QueuePair* pair) {
   pair->incoming_->stop();
   purge_completions(*pair);
   settle(*pair);
-  update_work(looked_at_);
+  changed();
 }
 
 QueuePairState Hca::state(const QueuePair& pair) const {
@@ -92,7 +92,7 @@ int Hca::to_receive(QueuePair& pair, Rank peer, uint32_t remote_number, uint32_t
   pair.start_receiving(FlowSeq(first));
   pair.state_ = QueuePairState::kReadyToReceive;
   for (const std::vector<char>& early : std::exchange(pair.early_, {})) on_message(peer, early.data(), early.size());
-  update_work(looked_at_);
+  changed();
   return 0;
 }
 
@@ -109,7 +109,7 @@ int Hca::to_send(QueuePair& pair, uint32_t first) {
 void Hca::to_error(QueuePair& pair) {
   std::lock_guard lock(mutex_);
   fail_pair(pair, WorkStatus::kFlushed);
-  update_work(looked_at_);
+  changed();
 }
 
 void Hca::to_reset(QueuePair& pair) {
@@ -124,7 +124,7 @@ void Hca::to_reset(QueuePair& pair) {
   pair.slots_used_ = pair.unsignaled_ = 0;
   pair.early_.clear();
   settle(pair);
-  update_work(looked_at_);
+  changed();
 }
 
 // The pair is in error: its oldest work gets `status`, the rest is flushed, what came for it is dropped.

@@ -193,7 +193,7 @@ void ProxyEngine::add_footprint(const Context& context, Rank peer, Action& actio
   touch(&context.shared.view.peers[peer], sizeof(PeerWords), Access::kRead, action);
 }
 
-Time ProxyEngine::run(const Action& action, Time) {
+void ProxyEngine::run(const Action& action, Time) {
   if (action.kind == kPoll) {
     poll();
   } else {
@@ -201,7 +201,6 @@ Time ProxyEngine::run(const Action& action, Time) {
     decode(slot_of_name(action.name), peer_of_name(action.name));
   }
   more_.store(true, std::memory_order_relaxed);
-  return kNever;
 }
 
 void ProxyEngine::decode(uint32_t slot, Rank peer) {

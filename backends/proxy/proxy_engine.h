@@ -69,7 +69,7 @@ class ProxyEngine final : public Engine {
   std::string_view name() const override { return "proxy"; }
   bool has_work() const override;
   void ready(ActionList& out) override;
-  Time run(const Action& action, Time now) override;
+  void run(const Action& action, Time now) override;
   void describe_pending(std::vector<std::string>& out) const override;
 
  private:

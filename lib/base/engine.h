@@ -29,23 +29,34 @@ struct Action {
   std::vector<Touch> footprint;  // filled only if the list wants footprints
 };
 
-// Collects the ready actions of engines, in each engine's canonical order.
+// One look at engines: their ready actions, in each engine's canonical order, and when to look again.
 class ActionList {
  public:
-  explicit ActionList(bool wants_footprints = false) : wants_footprints_(wants_footprints) {}
+  explicit ActionList(Time now, bool wants_footprints = false) : now_(now), wants_footprints_(wants_footprints) {}
 
+  Time now() const { return now_; }
   bool wants_footprints() const { return wants_footprints_; }
   Action& add(EngineId engine, uint16_t kind, uint64_t name) {
     actions_.push_back(Action{engine, kind, name, {}});
     return actions_.back();
   }
-  void clear() { actions_.clear(); }
+  // Something becomes ready at `due` without outside help. The earliest counts.
+  void wake_at(Time due) {
+    if (due < next_wake_) next_wake_ = due;
+  }
+  Time next_wake() const { return next_wake_; }
+  void clear() {
+    actions_.clear();
+    next_wake_ = kNever;
+  }
   bool empty() const { return actions_.empty(); }
   size_t size() const { return actions_.size(); }
   const Action& operator[](size_t i) const { return actions_[i]; }
 
  private:
+  Time now_;
   bool wants_footprints_;
+  Time next_wake_ = kNever;
   std::vector<Action> actions_;
 };
 
@@ -55,21 +66,21 @@ class Engine {
 
   virtual EngineId id() const = 0;
   virtual std::string_view name() const = 0;
-  // Cheap, may be called by any thread without the owner token: could ready() be non-empty? False negatives are
-  // errors; false positives cost time.
+  // Cheap, may be called by any thread without the owner token: could ready() be non-empty, or name another wake-up
+  // than it last did? False negatives are errors; false positives cost time.
   virtual bool has_work() const = 0;
-  // Appends the actions that can run now, in canonical order. Owner token held.
+  // Appends the actions that can run at out.now(), in canonical order, and names the next wake-up, if it has one: each
+  // look tells the whole truth, so that none is lost when one comes to nothing. Owner token held.
   virtual void ready(ActionList& out) = 0;
-  // Runs one action that ready() offered since the last run(): bounded work. Returns when the engine next has
-  // something to do without outside help, kNever if never. Owner token held.
-  virtual Time run(const Action& action, Time now) = 0;
+  // Runs one action that ready() offered since the last run(): bounded work. Owner token held.
+  virtual void run(const Action& action, Time now) = 0;
   // One line a thing in flight, for the hang report. Owner token held.
   virtual void describe_pending(std::vector<std::string>& out) const { (void)out; }
 };
 
 struct StepResult {
   size_t ran = 0;           // actions run
-  Time next_wake = kNever;  // earliest wake-up any of them named
+  Time next_wake = kNever;  // what the last look named
 };
 
 // Runs ready actions in canonical order, round and round, until none is left or `budget` ran. `place` (may be null) is

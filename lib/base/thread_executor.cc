@@ -117,12 +117,8 @@ void ThreadExecutor::kick(Engine&) {
 
 bool ThreadExecutor::step_slot(Slot& slot, Time now) {
   if (!slot.try_own() && !MUTANT(engine_without_owner)) return false;
-  const Time due = slot.wake.load(std::memory_order_relaxed);
-  if (due <= now) slot.wake.store(kNever, std::memory_order_relaxed);
   const StepResult result = step(slot.engine, now, kActionsPerStep, &slot.place);
-  if (result.next_wake < slot.wake.load(std::memory_order_relaxed)) {
-    slot.wake.store(result.next_wake, std::memory_order_relaxed);
-  }
+  slot.wake.store(result.next_wake, std::memory_order_relaxed);
   slot.disown();
   if (result.ran > 0) progress_.fetch_add(result.ran, std::memory_order_relaxed);
   return result.ran > 0;

@@ -46,6 +46,7 @@ void LaneScheduler::ready(ActionList& out) {
   clock_read_ = false;
   earliest_deadline_ = kNever;
   for (Block* block : resident_) offer_lanes(*block, out);
+  out.wake_at(earliest_deadline_);
   if (!out.empty()) return;
   for (const auto& cursor : cursors_) {
     if (cursor->pending()) out.add(shape_.id, kAdmit, name_of(cursor->grid->id, cursor->next, 0));
@@ -87,7 +88,7 @@ void LaneScheduler::run_lane(Block& block, const Action& action) {
   }
 }
 
-Time LaneScheduler::run(const Action& action, Time) {
+void LaneScheduler::run(const Action& action, Time) {
   {
     const std::lock_guard turn(turn_);
     if (action.kind == kAdmit) {
@@ -106,7 +107,6 @@ Time LaneScheduler::run(const Action& action, Time) {
   }
   tell_finished();
   progress_.fetch_add(1, std::memory_order_relaxed);
-  return earliest_deadline_;
 }
 
 void LaneScheduler::describe_pending(std::vector<std::string>& out) const {

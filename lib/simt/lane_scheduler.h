@@ -66,7 +66,7 @@ class alignas(128) LaneScheduler final : public Engine {
   std::string_view name() const override { return "lanes"; }
   bool has_work() const override;
   void ready(ActionList& out) override;
-  Time run(const Action& action, Time now) override;
+  void run(const Action& action, Time now) override;
   void describe_pending(std::vector<std::string>& out) const override;
 
   // --- Reports. Any thread ---

@@ -23,18 +23,17 @@ void StreamEngine::ready(ActionList& out) {
   }
 }
 
-Time StreamEngine::run(const Action& action, Time) {
+void StreamEngine::run(const Action& action, Time) {
   std::shared_ptr<Stream> stream;
   {
     const std::lock_guard lock(mutex_);
     const auto found = streams_.find(action.name);
-    if (found == streams_.end()) return kNever;
+    if (found == streams_.end()) return;
     stream = std::move(found->second);
     streams_.erase(found);
     waiting_.store(streams_.size(), std::memory_order_release);
   }
   stream->attend();
-  return kNever;
 }
 
 StreamEngine& stream_engine() {

@@ -25,7 +25,7 @@ class StreamEngine final : public Engine {
   std::string_view name() const override { return "streams"; }
   bool has_work() const override { return waiting_.load(std::memory_order_acquire) != 0; }
   void ready(ActionList& out) override;
-  Time run(const Action& action, Time now) override;
+  void run(const Action& action, Time now) override;
 
  private:
   const EngineId id_;

@@ -31,16 +31,12 @@ bool TestExecutor::run_ready_action() {
     const auto found = engines_.find(id);
     if (found == engines_.end()) continue;
     Entry& entry = found->second;
-    const bool due = entry.wake <= clock_.now();
-    if (due) entry.wake = kNever;
-    if (!due && !entry.engine->has_work()) continue;
-    ActionList actions;
+    if (entry.wake > clock_.now() && !entry.engine->has_work()) continue;
+    ActionList actions(clock_.now());
     entry.engine->ready(actions);
+    entry.wake = actions.next_wake();
     if (actions.empty()) continue;
-    const Time wake = entry.engine->run(actions[0], clock_.now());
-    if (const auto still = engines_.find(id); still != engines_.end()) {
-      still->second.wake = std::min(still->second.wake, wake);
-    }
+    entry.engine->run(actions[0], clock_.now());
     last_run_ = id;
     progress_.fetch_add(1);
     return true;

@@ -61,6 +61,16 @@ TEST(Step, ReturnsTheEarliestWakeUpAndPassesTheTime) {
   EXPECT_EQ(step(engine, 1000, 100).next_wake, 1010u);
 }
 
+TEST(Step, ALookThatFindsNothingStillNamesTheNextWakeUp) {
+  ScriptedEngine engine(1);
+  engine.push(0, 1, [](Time now) { return now + 10; });
+  engine.push(0, 2, [](Time now) { return now + 30; });
+  EXPECT_EQ(step(engine, 1000, 100).next_wake, 1010u);
+  const StepResult result = step(engine, 1010, 100);
+  EXPECT_EQ(result.ran, 0u);
+  EXPECT_EQ(result.next_wake, 1030u);
+}
+
 // An action that stays ready must not keep the ones behind it from running.
 class GreedyEngine final : public Engine {
  public:
@@ -71,10 +81,7 @@ class GreedyEngine final : public Engine {
     out.add(id(), 0, 1);
     out.add(id(), 0, 2);
   }
-  Time run(const Action& action, Time) override {
-    ++ran[action.name];
-    return kNever;
-  }
+  void run(const Action& action, Time) override { ++ran[action.name]; }
   int ran[3] = {};
 };
 

@@ -412,7 +412,7 @@ TEST_F(ProxyEngineTest, each_action_is_one_descriptor_and_names_what_it_touches)
   ProxyRig rig({3});
   for (int i = 0; i < 4; ++i) proxy_put(rig.context(), put_request(2, 0, 0, 8));
   proxy_put(rig.context(), put_request(1, 0, 0, 8));
-  ActionList actions(true);
+  ActionList actions(0, true);
   rig.engine->ready(actions);
   ASSERT_EQ(actions.size(), 2u);
   EXPECT_EQ(actions[0].name, 1u);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ class ScriptedEngine final : public Engine {
  public:
   explicit ScriptedEngine(uint32_t id, size_t queues = 1) : id_(id), queues_(queues) {}
 
-  // `run` may be null; what it returns is the wake-up time.
+  // `run` may be null; what it returns is a wake-up that ready() names from then on, until it is due.
   void push(size_t queue, uint64_t number, std::function<Time(Time)> run = nullptr) {
     std::lock_guard lock(mutex_);
     queues_[queue].push_back({number, std::move(run)});
@@ -41,11 +42,13 @@ class ScriptedEngine final : public Engine {
     Inside inside(*this);
     ready_calls_.fetch_add(1);
     std::lock_guard lock(mutex_);
+    wakes_.erase(wakes_.begin(), wakes_.upper_bound(out.now()));
+    if (!wakes_.empty()) out.wake_at(*wakes_.begin());
     for (size_t i = 0; i < queues_.size(); ++i) {
       if (!queues_[i].empty()) out.add(id_, static_cast<uint16_t>(i), queues_[i].front().number);
     }
   }
-  Time run(const Action& action, Time now) override {
+  void run(const Action& action, Time now) override {
     Inside inside(*this);
     Entry entry;
     {
@@ -55,8 +58,9 @@ class ScriptedEngine final : public Engine {
       ran_.push_back(entry.number);
     }
     const Time wake = entry.run ? entry.run(now) : kNever;
+    std::lock_guard lock(mutex_);
+    if (wake != kNever) wakes_.insert(wake);
     waiting_.fetch_sub(1);
-    return wake;
   }
 
  private:
@@ -76,6 +80,7 @@ class ScriptedEngine final : public Engine {
   mutable std::mutex mutex_;
   std::vector<std::deque<Entry>> queues_;
   std::vector<uint64_t> ran_;
+  std::set<Time> wakes_;
   std::atomic<size_t> waiting_{0};
   std::atomic<size_t> ready_calls_{0};
   std::atomic<bool> hidden_{false};

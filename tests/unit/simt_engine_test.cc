@@ -30,7 +30,7 @@ class DrivenGrid {
 
   // Runs one action; false if none is offered.
   bool step(const Picker& pick) {
-    ActionList actions;
+    ActionList actions(world().clock.now());
     scheduler_.ready(actions);
     if (actions.empty()) return false;
     scheduler_.run(actions[pick(actions.size())], world().clock.now());

@@ -19,15 +19,20 @@ class CountingEngine final : public Engine {
 
   EngineId id() const override { return id_; }
   std::string_view name() const override { return "counting"; }
-  bool has_work() const override { return count < target_ && !asleep_; }
+  bool has_work() const override { return count < target_; }
   void ready(ActionList& out) override {
-    if (count < target_) out.add(id_, 1, 0);
+    asleep_ = asleep_ && out.now() < due_;
+    if (asleep_) {
+      out.wake_at(due_);
+    } else if (count < target_) {
+      out.add(id_, 1, 0);
+    }
   }
-  Time run(const Action&, Time now) override {
+  void run(const Action&, Time now) override {
     last_run = now;
     ++count;
     asleep_ = pause_ != 0 && count % 2 == 0;
-    return asleep_ ? now + pause_ : kNever;
+    due_ = now + pause_;
   }
   void describe_pending(std::vector<std::string>& out) const override {
     out.push_back("count " + std::to_string(count));
@@ -38,6 +43,7 @@ class CountingEngine final : public Engine {
 
  private:
   const EngineId id_;
+  Time due_ = 0;
   const int target_;
   const Time pause_;
   bool asleep_ = false;
