@@ -47,7 +47,11 @@ void FlowSend::post_failed(const Work& work, WorkStatus status) {
 }
 
 bool FlowSend::in_program_order(const Work& work) const {
-  return options_.profile == Profile::kInorder || !work.may_pass;
+  if (options_.profile == Profile::kInorder) return true;
+  // A read carries no hint, but later puts may overtake it: it must be outstanding for a while.
+  const bool may_be_passed =
+      work.kind == WorkKind::kRead && may_pass(options_.profile, OrderClass::kGet, OrderClass::kPut);
+  return !work.may_pass && !may_be_passed;
 }
 
 // Operations from here on are not sent: beyond the window, or after a failed one.
