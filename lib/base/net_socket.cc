@@ -72,6 +72,17 @@ void no_delay(const Socket& socket) {
   ::setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
+// While nobody listens at a port of the range that connections draw their own ports from, a connection may draw just
+// that port and reach itself.
+bool reached_itself(const Socket& socket) {
+  sockaddr_in own{}, other{};
+  socklen_t bytes = sizeof(own);
+  ::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&own), &bytes);
+  bytes = sizeof(other);
+  ::getpeername(socket.fd(), reinterpret_cast<sockaddr*>(&other), &bytes);
+  return own.sin_port == other.sin_port && own.sin_addr.s_addr == other.sin_addr.s_addr;
+}
+
 }  // namespace
 
 Socket& Socket::operator=(Socket&& other) noexcept {
@@ -118,6 +129,7 @@ Result<Socket> connect_tcp(const std::string& host, uint16_t port, uint64_t dead
     errno = error;
     if (error != 0) return system_error(name);
   }
+  if (reached_itself(socket)) return Status(Code::kSystemError, "socket", name + ": nobody listens there");
   return socket;
 }
 

@@ -27,17 +27,26 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kGrace = std::chrono::seconds(2);  // between SIGTERM and SIGKILL
 
-// A loopback port that is free now; the first rank listens on it a moment later.
-int free_port() {
+bool is_free(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-                     getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0;
+  const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   close(fd);
-  return bound ? ntohs(address.sin_port) : -1;
+  return bound;
+}
+
+// A loopback port that is free now; the first rank listens on it a moment later. Not of the range that connections draw
+// their own ports from: a rank that comes early would meet its own connection there.
+int free_port() {
+  constexpr int kFirst = 15000, kCount = 15000;
+  uint16_t draw = 0;
+  for (int tries = 0; tries < 1000 && getrandom(&draw, sizeof(draw), 0) == sizeof(draw); ++tries) {
+    if (is_free(kFirst + draw % kCount)) return kFirst + draw % kCount;
+  }
+  return -1;
 }
 
 std::string random_token() {
