@@ -12,6 +12,7 @@ using conformance::Rank;
 using conformance::Window;
 
 constexpr int kTurns = 200;
+constexpr int kRareTurns = 3000;  // for a freedom that needs two late events at once
 constexpr int kThreads = 64;
 constexpr ncclGinSignal_t kArrived = 0, kSettled = 1, kAck = 2;
 constexpr ncclGinCounter_t kDone = 0;
@@ -108,7 +109,7 @@ __global__ void flush_then_tell(ncclDevComm comm, ncclWindow_t d, ncclWindow_t s
   const ncclCoopCta block;
   const ncclGin gin(comm, 0), tell(comm, 1);
   const ncclTeam world = ncclTeamWorld(comm);
-  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+  for (uint64_t turn = 1; turn <= kRareTurns; ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
