@@ -129,7 +129,7 @@ std::string report_of(const Misuse& m) {
   std::string text = fmt::format("{} by rank {}", name_of(m.call), m.rank);
   if (m.kind != MisuseKind::kContextIndex) text += fmt::format(", context {}", m.context);
   if (m.peer >= 0) text += fmt::format(", to rank {}", m.peer);
-  return fmt::format("{}: {} [at {}]", text, what_is_wrong(m), describe_site(m.call_site));
+  return fmt::format("{}: {} [at {}]", text, what_is_wrong(m), describe_line(m.call_site));
 }
 
 void print_line(const std::string& text) {

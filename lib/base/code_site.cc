@@ -5,8 +5,14 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <string_view>
 
 namespace anygin {
@@ -20,7 +26,46 @@ std::string demangled(const char* symbol) {
   return status == 0 ? text.get() : symbol;
 }
 
+// The innermost frame outside our headers, of what `addr2line -i` printed: a line a frame, "path:line", perhaps with
+// " (discriminator 2)" behind it. Empty if none is known.
+std::string line_of_program(FILE* output) {
+  char buffer[4096];
+  std::string found;
+  while (std::fgets(buffer, sizeof(buffer), output)) {
+    std::string line = buffer;
+    line.erase(line.find_last_not_of("\n") + 1);
+    line.erase(std::min(line.find(" (discriminator"), line.size()));
+    const bool unknown = line.empty() || line[0] == '?' || line.back() == '?';
+    const bool ours = line.find("/nccl_device/") != std::string::npos || line.find("/anygin/") != std::string::npos;
+    if (found.empty() && !unknown && !ours) found = line.substr(line.rfind('/') + 1);
+  }
+  return found;
+}
+
+std::string ask_addr2line(const char* file, uintptr_t offset) {
+  if (std::string_view(file).find('\'') != std::string_view::npos) return "";
+  const std::string command = fmt::format("addr2line -i -e '{}' {:#x} 2>/dev/null", file, offset);
+  const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), &::pclose);
+  return output ? line_of_program(output.get()) : "";
+}
+
 }  // namespace
+
+std::string describe_line(const void* address) {
+  static std::mutex mutex;
+  static std::map<const void*, std::string> known;
+  Dl_info info{};
+  if (!address || dladdr(address, &info) == 0 || !info.dli_fname) return describe_site(address);
+  std::lock_guard lock(mutex);
+  const auto [entry, fresh] = known.try_emplace(address);
+  if (fresh) {
+    const auto offset =
+        static_cast<uintptr_t>(static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase));
+    entry->second = ask_addr2line(info.dli_fname, offset);
+    if (entry->second.empty()) entry->second = describe_site(address);
+  }
+  return entry->second;
+}
 
 std::string describe_site(const void* address) {
   if (!address) return "an unknown place";

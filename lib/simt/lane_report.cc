@@ -69,7 +69,7 @@ void describe_warp_groups(const Block& block, std::vector<LaneState>& out) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(rest));
         out.push_back(
             {warp * kWarpSize + lane, fmt::format("warp operation of mask {:#x}: {:#x} came (at {})", group.mask,
-                                                  group.arrived, describe_site(state.ops[lane]->call_site))});
+                                                  group.arrived, describe_line(state.ops[lane]->call_site))});
       }
     }
   }
@@ -99,7 +99,7 @@ std::string describe_reason(const WaitReason& reason) {
   if (reason.peer >= 0) text += fmt::format(" for rank {}", reason.peer);
   if (indexed) text += fmt::format(", context {} index {}", reason.context, reason.index);
   if (reason.cell) text += describe_missing(reason);
-  if (reason.call_site) text += fmt::format(" (at {})", describe_site(reason.call_site));
+  if (reason.call_site) text += fmt::format(" (at {})", describe_line(reason.call_site));
   return text;
 }
 
@@ -135,7 +135,7 @@ std::vector<LaneState> describe_lanes(const Block& block) {
   for (const ConvergingLane& one : block.converging) lanes.push_back({one.lane, "__activemask"});
   for (uint32_t at = block.ready_head; at != block.ready_tail; ++at) {
     lanes.push_back({block.ready[at & block.ready_mask],
-                     fmt::format("spins at {}", describe_site(block.contexts[block.ready[at & block.ready_mask]].pc))});
+                     fmt::format("spins at {}", describe_line(block.contexts[block.ready[at & block.ready_mask]].pc))});
   }
   describe_named_barriers(block, lanes);
   describe_warp_groups(block, lanes);

@@ -139,8 +139,8 @@ std::string misuse(uint32_t lane, const WarpOp& op, uint32_t other_lane, const W
       "lanes of one warp met in different warp operations: lane {} came with {}(mask {:#x}) at {}, but lane {} waits "
       "for "
       "it in {}(mask {:#x}) at {}; all lanes of a mask must call the same operation with the same mask",
-      lane, name_of(op.kind), op.mask, describe_site(op.call_site), other_lane, name_of(other.kind), other.mask,
-      describe_site(other.call_site));
+      lane, name_of(op.kind), op.mask, describe_line(op.call_site), other_lane, name_of(other.kind), other.mask,
+      describe_line(other.call_site));
 }
 
 bool same_operation(const WarpOp& a, const WarpOp& b) {
@@ -188,7 +188,7 @@ WarpArrival arrive_at_warp_op(Block& block, uint32_t lane, WarpOp& op, std::stri
   WarpState& warp = block.warps[warp_index];
   if (!(op.mask >> in_warp & 1)) [[unlikely]] {
     why = fmt::format("lane {} of the warp called {} with mask {:#x}, which does not contain it, at {}", in_warp,
-                      name_of(op.kind), op.mask, describe_site(op.call_site));
+                      name_of(op.kind), op.mask, describe_line(op.call_site));
     return WarpArrival::kMisuse;
   }
   uint32_t other = 0;

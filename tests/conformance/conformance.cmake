@@ -46,3 +46,8 @@ endforeach()
 anygin_test(demo_trace SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/demo_trace_test.cc)
 target_compile_definitions(demo_trace PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples")
 add_dependencies(demo_trace program_ring program_alltoall_gin)
+
+anygin_test(hang_report SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/hang_report_test.cc)
+target_compile_definitions(hang_report PRIVATE ANYGIN_EXAMPLES="${CMAKE_BINARY_DIR}/examples"
+  ANYGIN_EXAMPLES_SOURCE="${CMAKE_SOURCE_DIR}/examples" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")
+add_dependencies(hang_report program_hang anygin_tool)

@@ -107,6 +107,7 @@ int Driver::compile_cuda(const Input& input, const std::string& object) {
   if (options_.keep) fmt::print(stderr, "anygin-c++: rewritten source: {}\n", rewritten);
   std::vector<std::string> command = {options_.host_compiler, "-std=" + options_.standard};
   append(&command, {"-Wno-dangling-else", "-Wno-empty-body"});
+  command.push_back("-g1");  // lines for reports; a -g of the user's comes later and wins
   append(&command, options_.compile);
   append(&command, image_options());
   append(&command, {"-x", "c++-cpp-output", "-c", rewritten, "-o", object});
