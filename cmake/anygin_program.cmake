@@ -6,6 +6,9 @@ function(anygin_add_program name source output)
   if(ANYGIN_SANITIZE)
     list(APPEND flags -Xcompiler -fsanitize=${ANYGIN_SANITIZE})
   endif()
+  if(ANYGIN_MUTANTS)
+    list(APPEND flags -DANYGIN_MUTANTS=1)  # device code is compiled into the program
+  endif()
   add_custom_command(OUTPUT ${output}
     COMMAND ${ANYGIN_PREFIX}/bin/anygin-c++ -ccbin ${CMAKE_CXX_COMPILER} ${flags} ${ARG_FLAGS} -MD -MF ${output}.d -o ${output} ${source} -lnccl
     DEPENDS ${source} ${ARG_DEPENDS} anygin_driver anygin nccl cudart

@@ -3,4 +3,4 @@ add_library(anygin_warnings INTERFACE)
 target_compile_options(anygin_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers
   $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
-  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Wno-gnu-zero-variadic-macro-arguments -Wno-unknown-warning-option>)
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety -Wno-gnu-zero-variadic-macro-arguments -Wno-unknown-warning-option>)

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 #include "anygin/verbs/verbs_transport.h"
 
@@ -151,7 +152,7 @@ class ProxyBackend::Contexts final : public ContextSet {
     view.engine = static_cast<Engine*>(&backend_.engine_);
     view.doorbell = backend_.engine_.doorbell(slot);
     view.doorbell_bit = ProxyEngine::doorbell_bit(slot);
-    const uint64_t first_cell = uint64_t{index} * shape.signals;
+    const uint64_t first_cell = MUTANT(proxy_signals_shared) ? 0 : uint64_t{index} * shape.signals;
     view.signals = signals_.cells() == nullptr ? nullptr : signals_.cells() + first_cell;
     EngineContext context;
     context.view = view;

@@ -147,7 +147,7 @@ ANYGIN_DEVICE inline void proxy_put(const DeviceContext& context, const PutReque
   if (gfd.has_signal) {
     gfd.strong = signal.strong || request.bytes > proxy::kGfdBytesMax;
     gfd.signal_in_window = signal.target == SignalTarget::kWindow;
-    gfd.signal_id = signal.id;
+    gfd.signal_id = MUTANT(proxy_signal_of_16_bits) ? static_cast<uint16_t>(signal.id) : signal.id;
     gfd.signal_place.window = signal.window;
     gfd.signal_place.offset = signal.offset;
     gfd.signal_add = signal.add;
@@ -172,7 +172,8 @@ ANYGIN_DEVICE inline void proxy_get(const DeviceContext& context, const GetReque
 // A request names its peer and the first index that it need not wait for.
 ANYGIN_DEVICE inline void proxy_flush_async(const DeviceContext& context, int peer, FlushRequest* request) {
   request->opaque[0] = static_cast<uint64_t>(static_cast<uint32_t>(peer));
-  request->opaque[1] = load_relaxed(&proxy::view_of(context).peers[peer].produced);
+  const uint32_t produced = load_relaxed(&proxy::view_of(context).peers[peer].produced);
+  request->opaque[1] = MUTANT(proxy_flush_one_short) ? produced - 1 : produced;
 }
 
 ANYGIN_DEVICE inline WaitOutcome proxy_wait(const DeviceContext& context, const FlushRequest& request, Time deadline) {
@@ -202,12 +203,12 @@ ANYGIN_DEVICE inline CellRef proxy_counter_cell(const DeviceContext& context, ui
 
 ANYGIN_DEVICE inline void proxy_reset_signal(const DeviceContext& context, uint32_t id) {
   const proxy::ContextView& view = proxy::view_of(context);
-  store_relaxed(&view.signal_bases[id], load_relaxed(&view.signals[id]));
+  if (!MUTANT(proxy_signal_reset_lost)) store_relaxed(&view.signal_bases[id], load_relaxed(&view.signals[id]));
 }
 
 ANYGIN_DEVICE inline void proxy_reset_counter(const DeviceContext& context, uint32_t id) {
   const proxy::ContextView& view = proxy::view_of(context);
-  store_relaxed(&view.counter_bases[id], load_relaxed(&view.counters[id]));
+  if (!MUTANT(proxy_counter_reset_lost)) store_relaxed(&view.counter_bases[id], load_relaxed(&view.counters[id]));
 }
 
 }  // namespace anygin

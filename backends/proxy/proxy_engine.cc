@@ -216,6 +216,7 @@ void ProxyEngine::decode(uint32_t slot, Rank peer) {
   Result<Op> op = gfd_to_op(fields, context.shared.ops, peer, windows_, transport_);
   if (!op.ok()) return fail(AbortCause::kMisuse, peer, op.status());
   if (MUTANT(proxy_wrong_queue)) op->peer = (peer + 1) % static_cast<Rank>(context.shared.view.rank_count);
+  if (MUTANT(proxy_self_put_empty) && peer == rank_) op->bytes = 0;
   if (MUTANT(proxy_early_counter) && fields.has_counter) {
     publish(&context.shared.counters[fields.counter_id], load_relaxed(&context.shared.counters[fields.counter_id]) + 1);
   }

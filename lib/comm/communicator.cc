@@ -5,6 +5,7 @@
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/log.h"
+#include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/dev_comm.h"
@@ -148,7 +149,7 @@ void Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool
   if (ending_ || !async_error_.ok()) return;
   async_error_ = status;
   log(LogLevel::kInfo, "rank {}: {}", rank(), status.message());
-  publish(abort_word_, static_cast<uint32_t>(cause));
+  if (!MUTANT(comm_abort_word_unset)) publish(abort_word_, static_cast<uint32_t>(cause));
   anygin::ring(world().executor.wake_word());
   // Not here: the caller may be an engine that holds locks of the backend.
   ProcessState::get().control_thread().post([this, cause, peer, tell_peers, text = status.message()] {

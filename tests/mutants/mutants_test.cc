@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do the tests bite? For each mutant of base/mutants.def the command that mutants.list names passes without it and
-// fails with it. Run by hand: ANYGIN_MUTANT=<name> build/mutants/<command>.
+// Do the tests bite? Each command that mutants.list names for a mutant of base/mutants.def passes without it and fails
+// with it. Run by hand: ANYGIN_MUTANT=<name> build/mutants/<command>.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace anygin {
 namespace {
@@ -23,16 +25,30 @@ const Site kSites[] = {
 #undef ANYGIN_MUTANT_SITE
 };
 
-// "name: command", the command relative to the build folder; variables may stand in front of it.
-std::map<std::string, std::string> read_list() {
-  std::map<std::string, std::string> commands;
+// A line of the list: "name: command", the command relative to the build folder; variables may stand in front of it.
+struct Line {
+  std::string mutant, command;
+  int ordinal;  // among the lines of the mutant, from 1
+};
+
+std::vector<Line> read_list() {
+  std::vector<Line> lines;
+  std::map<std::string, int> ordinals;
   std::ifstream stream(ANYGIN_MUTANTS_LIST);
   for (std::string line; std::getline(stream, line);) {
     const size_t colon = line.find(": ");
     if (line.empty() || line[0] == '#' || colon == std::string::npos) continue;
-    commands[line.substr(0, colon)] = line.substr(colon + 2);
+    const std::string mutant = line.substr(0, colon);
+    lines.push_back({mutant, line.substr(colon + 2), ++ordinals[mutant]});
   }
-  return commands;
+  return lines;
+}
+
+const char* what_is_broken(const std::string& mutant) {
+  for (const Site& site : kSites) {
+    if (mutant == site.name) return site.what;
+  }
+  return nullptr;
 }
 
 // The command's exit code; 124 if it did not end in time. `setting` stands in front of it.
@@ -48,21 +64,31 @@ int run(const std::string& setting, const std::string& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-class Mutant : public testing::TestWithParam<Site> {};
+class Mutant : public testing::TestWithParam<Line> {};
 
 TEST_P(Mutant, is_caught) {
-  const std::map<std::string, std::string> commands = read_list();
-  const auto found = commands.find(GetParam().name);
-  ASSERT_NE(found, commands.end()) << "tests/mutants/mutants.list names no test for '" << GetParam().what << "'";
-  EXPECT_EQ(run("", found->second), 0) << "fails without the mutant: " << found->second;
-  const int with = run(std::string("ANYGIN_MUTANT=") + GetParam().name, found->second);
-  EXPECT_NE(with, 0) << "does not notice that " << GetParam().what << ": " << found->second;
-  EXPECT_NE(with, 2) << "usage error, not a finding: " << found->second;
-  EXPECT_NE(with, 127) << "no such program: " << found->second;
+  const Line& line = GetParam();
+  const char* const what = what_is_broken(line.mutant);
+  ASSERT_NE(what, nullptr) << "tests/mutants/mutants.list: no mutant '" << line.mutant << "' in lib/base/mutants.def";
+  EXPECT_EQ(run("", line.command), 0) << "fails without the mutant: " << line.command;
+  const int with = run("ANYGIN_MUTANT=" + line.mutant, line.command);
+  EXPECT_NE(with, 0) << "does not notice that " << what << ": " << line.command;
+  EXPECT_NE(with, 2) << "usage error, not a finding: " << line.command;
+  EXPECT_NE(with, 127) << "no such program: " << line.command;
 }
 
-INSTANTIATE_TEST_SUITE_P(all, Mutant, testing::ValuesIn(kSites),
-                         [](const auto& instance) { return std::string(instance.param.name); });
+INSTANTIATE_TEST_SUITE_P(all, Mutant, testing::ValuesIn(read_list()), [](const auto& instance) {
+  const Line& line = instance.param;
+  return line.ordinal == 1 ? line.mutant : line.mutant + "_" + std::to_string(line.ordinal);
+});
+
+TEST(MutantsList, has_a_line_for_every_mutant) {
+  const std::vector<Line> lines = read_list();
+  for (const Site& site : kSites) {
+    EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.mutant == site.name; }))
+        << "tests/mutants/mutants.list names no test for " << site.name << ": " << site.what;
+  }
+}
 
 }  // namespace
 }  // namespace anygin

@@ -7,6 +7,7 @@
 #include "../gin.h"
 #include "../gin/gin_device_api.h"
 #include "anygin/backends/misuse.h"
+#include "anygin/base/mutant.h"
 #include "comm__funcs.h"
 #include "core__funcs.h"
 
@@ -103,6 +104,7 @@ NCCL_DEVICE_INLINE void check_window(const Call& call, ncclWindow_t window) {
 // [offset, offset + bytes) lies within what `rank` registered.
 NCCL_DEVICE_INLINE void check_range(const Call& call, ncclWindow_t window, int rank, uint64_t offset, uint64_t bytes,
                                     MisuseKind kind) {
+  if (MUTANT(nccl_range_unchecked)) return;
   const uint64_t size = window->sizes[rank];
   if (offset > size || bytes > size - offset) misuse(call, kind, rank, offset, size, bytes);
 }
@@ -122,7 +124,7 @@ NCCL_DEVICE_INLINE void check_signal_place(const Call& call, ncclWindow_t window
 }
 
 NCCL_DEVICE_INLINE void check_signal_id(const Call& call, ncclGinSignal_t id) {
-  if (id >= static_cast<uint32_t>(call.comm->ginSignalCount)) {
+  if (id >= static_cast<uint32_t>(call.comm->ginSignalCount) && !MUTANT(nccl_signal_unchecked)) {
     misuse(call, MisuseKind::kSignalIndex, -1, id, static_cast<uint64_t>(call.comm->ginSignalCount));
   }
 }
@@ -154,6 +156,7 @@ ANYGIN_NCCL_OUTLINED void post_put(const Call& call, ncclTeam team, int peer, Pu
   check_communicator(call);
   const int world = checked_peer(call, team, peer);
   PutRequest& request = put.request;
+  if (MUTANT(nccl_empty_put_dropped) && call.name == DeviceCall::kPut && request.bytes == 0) return;
   request.peer = backend_peer(*call.comm, world);
   request.call_site = call.call_site;
   if (request.bytes > 0) {
@@ -181,7 +184,7 @@ ANYGIN_NCCL_OUTLINED void post_value(const Call& call, ncclTeam team, int peer, 
     const uint64_t size = rest >= 8 ? 8 : rest >= 4 ? 4 : rest >= 2 ? 2 : 1;
     PutCall piece = whole;
     piece.request.is_inline = true;
-    piece.request.bytes = size;
+    piece.request.bytes = MUTANT(nccl_value_of_eight) ? 8 : size;
     piece.request.destination_offset = offset + done;
     piece.request.inline_value = value >> (8 * done);
     if (size < rest) piece.signal = ncclGinSignalDescriptor{};
@@ -282,7 +285,10 @@ ANYGIN_NCCL_OUTLINED WaitOutcome wait_cell(const Call& call, const Awaited& awai
                                            uint64_t timeout_cycles) {
   check_bits(call, bits);
   const CellRef cell = awaited.cell;
-  const auto reached = [cell, least, bits] { return rolling_reached(least, value_of(cell), bits); };
+  const auto reached = [cell, least, bits] {
+    if (MUTANT(nccl_compare_plain)) return value_of(cell) << (64 - bits) >= least << (64 - bits);
+    return rolling_reached(least, value_of(cell), bits);
+  };
   WaitReason reason;
   reason.kind = awaited.kind;
   reason.rank = call.comm->rank;

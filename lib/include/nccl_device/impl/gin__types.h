@@ -5,6 +5,8 @@
 
 #include "../gin.h"
 #include "../gin/gin_device_common.h"
+#include "anygin/base/mutant.h"
+#include "comm__types.h"
 
 #if NCCL_CHECK_CUDACC
 namespace anygin {
@@ -31,6 +33,11 @@ NCCL_DEVICE_INLINE ncclGinSignalDescriptor va_signal(ncclWindow_t window, size_t
   descriptor.vaSignal.ncclWindow = window;
   descriptor.isStrong = strong;
   return descriptor;
+}
+
+// Of actions that do not say a strength (P8).
+NCCL_DEVICE_INLINE bool legacy_is_strong(ncclDevComm const& comm) {
+  return (comm.ginStrongLegacySignals || MUTANT(nccl_legacy_strong)) && !MUTANT(nccl_legacy_weak);
 }
 
 }  // namespace gin
@@ -63,10 +70,10 @@ NCCL_DEVICE_INLINE uint64_t ncclGin_getSignalOpArg(ncclGin_None) {
   }
 ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_StrongSignalInc, true, ncclGinSignalInc, 1)
 ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_WeakSignalInc, false, ncclGinSignalInc, 1)
-ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_SignalInc, gin.comm.ginStrongLegacySignals, ncclGinSignalInc, 1)
+ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_SignalInc, anygin::gin::legacy_is_strong(gin.comm), ncclGinSignalInc, 1)
 ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_StrongSignalAdd, true, ncclGinSignalAdd, action.value)
 ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_WeakSignalAdd, false, ncclGinSignalAdd, action.value)
-ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_SignalAdd, gin.comm.ginStrongLegacySignals, ncclGinSignalAdd, action.value)
+ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_SignalAdd, anygin::gin::legacy_is_strong(gin.comm), ncclGinSignalAdd, action.value)
 #undef ANYGIN_NCCL_INDEXED_SIGNAL
 
 #define ANYGIN_NCCL_VA_SIGNAL(Action, Strong, Op, Argument)                                               \
@@ -84,10 +91,10 @@ ANYGIN_NCCL_INDEXED_SIGNAL(ncclGin_SignalAdd, gin.comm.ginStrongLegacySignals, n
   }
 ANYGIN_NCCL_VA_SIGNAL(ncclGin_StrongVASignalInc, true, ncclGinSignalInc, 1)
 ANYGIN_NCCL_VA_SIGNAL(ncclGin_WeakVASignalInc, false, ncclGinSignalInc, 1)
-ANYGIN_NCCL_VA_SIGNAL(ncclGin_VASignalInc, gin.comm.ginStrongLegacySignals, ncclGinSignalInc, 1)
+ANYGIN_NCCL_VA_SIGNAL(ncclGin_VASignalInc, anygin::gin::legacy_is_strong(gin.comm), ncclGinSignalInc, 1)
 ANYGIN_NCCL_VA_SIGNAL(ncclGin_StrongVASignalAdd, true, ncclGinSignalAdd, action.value)
 ANYGIN_NCCL_VA_SIGNAL(ncclGin_WeakVASignalAdd, false, ncclGinSignalAdd, action.value)
-ANYGIN_NCCL_VA_SIGNAL(ncclGin_VASignalAdd, gin.comm.ginStrongLegacySignals, ncclGinSignalAdd, action.value)
+ANYGIN_NCCL_VA_SIGNAL(ncclGin_VASignalAdd, anygin::gin::legacy_is_strong(gin.comm), ncclGinSignalAdd, action.value)
 #undef ANYGIN_NCCL_VA_SIGNAL
 
 NCCL_DEVICE_INLINE constexpr bool ncclGin_isCounter(ncclGin_None) {

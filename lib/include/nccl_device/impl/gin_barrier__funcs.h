@@ -13,6 +13,12 @@
 namespace anygin {
 namespace gin {
 
+// First of the signals of one barrier: one a rank of the team.
+NCCL_DEVICE_INLINE ncclGinSignal_t barrier_signals(ncclGinBarrierHandle handle, ncclTeam team, uint32_t barrier) {
+  if (MUTANT(nccl_barrier_shared)) return handle.signal0;
+  return handle.signal0 + barrier * static_cast<uint32_t>(team.nRanks);
+}
+
 // One signal from the calling team rank to `peer` of its team.
 ANYGIN_NCCL_OUTLINED void barrier_signal(const Call& call, ncclTeam team, int peer, ncclGinSignal_t id, bool strong,
                                          bool needs_release) {
@@ -44,7 +50,7 @@ template <typename Coop>
 NCCL_DEVICE_INLINE void ncclGinBarrierSession_internal<Coop>::signal_peers(bool fencePut, cuda::memory_order order,
                                                                            const void* callSite) {
   const bool releases = nccl::utility::releaseOrderOf(order) != cuda::memory_order_relaxed;
-  const int peers = fencePut ? team.nRanks : team.nRanks - 1;
+  const int peers = fencePut && !MUTANT(nccl_barrier_self_uncovered) ? team.nRanks : team.nRanks - 1;
   const int contexts = fenceAllContexts ? static_cast<int>(net.comm.ginContextCount) : 1;
   for (int item = coop.thread_rank(); item < contexts * peers; item += coop.size()) {
     const ncclGin one = fenceAllContexts ? ncclGin(net.comm, item / peers) : net;
@@ -59,9 +65,10 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGinBarrierSession_internal<Coop>::wait_peers
                                                                                  anygin::gin::Limit limit,
                                                                                  const void* callSite) {
   ncclResult_t result = ncclSuccess;
-  const int peers = fencePut ? team.nRanks : team.nRanks - 1;
+  const int peers = fencePut && !MUTANT(nccl_barrier_self_uncovered) ? team.nRanks : team.nRanks - 1;
   const int contexts = fenceAllContexts ? static_cast<int>(net.comm.ginContextCount) : 1;
-  for (int item = coop.thread_rank(); item < contexts * peers; item += coop.size()) {
+  for (int item = coop.thread_rank(); item < contexts * peers - (MUTANT(nccl_barrier_one_less) ? 1 : 0);
+       item += coop.size()) {
     const ncclGin one = fenceAllContexts ? ncclGin(net.comm, item / peers) : net;
     const int peer = (team.rank + 1 + item % peers) % team.nRanks;
     const anygin::WaitOutcome outcome =
@@ -111,8 +118,8 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGinBarrierSession_internal<Coop>::sync_withi
 template <typename Coop>
 NCCL_DEVICE_INLINE ncclGinBarrierSession<Coop>::ncclGinBarrierSession(Coop c, ncclGin gin, ncclTeam tm,
                                                                       ncclGinBarrierHandle h, uint32_t barrier)
-    : ncclGinBarrierSession_internal<Coop>{
-          c, gin, tm, h, barrier, h.signal0 + barrier * static_cast<uint32_t>(tm.nRanks), false} {}
+    : ncclGinBarrierSession_internal<Coop>{c,    gin, tm, h, barrier, anygin::gin::barrier_signals(h, tm, barrier),
+                                           false} {}
 template <typename Coop>
 NCCL_DEVICE_INLINE ncclGinBarrierSession<Coop>::ncclGinBarrierSession(Coop c, ncclGin gin, ncclTeamTagRail,
                                                                       uint32_t barrier)
@@ -125,7 +132,7 @@ template <typename Coop>
 NCCL_DEVICE_INLINE ncclGinBarrierSession<Coop>::ncclGinBarrierSession(Coop c, ncclGinAllContexts contexts, ncclTeam tm,
                                                                       ncclGinBarrierHandle h, uint32_t barrier)
     : ncclGinBarrierSession_internal<Coop>{
-          c, ncclGin(contexts.comm, 0), tm, h, barrier, h.signal0 + barrier * static_cast<uint32_t>(tm.nRanks), true} {}
+          c, ncclGin(contexts.comm, 0), tm, h, barrier, anygin::gin::barrier_signals(h, tm, barrier), true} {}
 template <typename Coop>
 NCCL_DEVICE_INLINE ncclGinBarrierSession<Coop>::ncclGinBarrierSession(Coop c, ncclGinAllContexts contexts,
                                                                       ncclTeamTagRail, uint32_t barrier)

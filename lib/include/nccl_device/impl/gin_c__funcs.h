@@ -41,7 +41,7 @@ struct SignalOfC {
 };
 NCCL_DEVICE_INLINE void set_signal(PutCall& put, ncclGin_C const* net, SignalOfC signal) {
   if (!signal.present) return;
-  put.signal = indexed_signal(signal.id, net->comm.ginStrongLegacySignals);
+  put.signal = indexed_signal(signal.id, legacy_is_strong(net->comm));
   put.signal_op = signal.op;
   put.signal_argument = signal.argument;
 }

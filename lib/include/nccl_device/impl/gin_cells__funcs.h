@@ -82,7 +82,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::resetSignal(ncclGinSig
   const anygin::gin::Call call = anygin::gin::call_of(*this, anygin::DeviceCall::kResetSignal, ANYGIN_CALL_SITE());
   anygin::gin::signal_cell(call, signal);  // checks
   anygin::proxy_reset_signal(anygin::gin::device_context(call.ctx), signal);
-  anygin::store_relaxed(&_signalShadows[signal], uint64_t{0});
+  if (!MUTANT(nccl_shadow_survives)) anygin::store_relaxed(&_signalShadows[signal], uint64_t{0});
 }
 // Clears the place that the program names, as seen by this rank (contract A.3).
 template <unsigned backendMask>
@@ -146,7 +146,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::waitSignalFollowShadow
     follow.value = anygin::gin::read_cell(call, awaited.cell, 64, cuda::memory_order_acquire);
     anygin::store_relaxed(&_signalShadows[signal], follow.value);
   }
-  follow = ncclCoopBcast(coop, follow, 0, /*entrySync=*/false);
+  if (!MUTANT(nccl_follow_untold)) follow = ncclCoopBcast(coop, follow, 0, /*entrySync=*/false);
   const uint64_t mask = ~uint64_t{0} >> (64 - bits);
   *before = static_cast<Uint>(follow.before & mask);
   *delta = static_cast<Uint>((follow.value - follow.before) & mask);

@@ -4,6 +4,7 @@
 #define ANYGIN_NCCL_DEVICE_IMPL_LSA_BARRIER__FUNCS_H_
 
 #include "../lsa_barrier.h"
+#include "anygin/base/mutant.h"
 #include "comm__funcs.h"
 #include "core__funcs.h"
 #include "gin__call.h"
@@ -76,7 +77,8 @@ NCCL_DEVICE_INLINE ncclResult_t ncclLsaBarrierSession_internal<Coop>::wait_withi
                                                                                   const void* callSite) {
   ncclResult_t result = ncclSuccess;
   const anygin::gin::Limit limit(timeoutCycles);
-  for (int i = coop.thread_rank(); i < team.nRanks - 1; i += coop.size()) {
+  const int peers = team.nRanks - (MUTANT(nccl_lsa_barrier_one_less) ? 2 : 1);
+  for (int i = coop.thread_rank(); i < peers; i += coop.size()) {
     const int peer = (team.rank + 1 + i) % team.nRanks;
     anygin::WaitReason reason;
     reason.kind = anygin::WaitKind::kLsaBarrier;
