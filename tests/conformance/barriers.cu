@@ -21,7 +21,7 @@ template <typename Enter>
 __device__ void rounds(const ncclDevComm& comm, ncclWindow_t slots, uint64_t index, Enter enter, unsigned* early) {
   const size_t base = index * static_cast<size_t>(comm.nRanks);
   for (uint64_t turn = 1; turn <= kTurns; ++turn) {
-    if (turn % static_cast<uint64_t>(comm.nRanks) == static_cast<uint64_t>(comm.rank)) __nanosleep(20000);
+    if (turn % static_cast<uint64_t>(comm.nRanks) == static_cast<uint64_t>(comm.rank)) __nanosleep(100000);
     if (threadIdx.x == 0) {
       for (int peer = 0; peer < comm.nRanks; ++peer) {
         auto* const slot = static_cast<uint64_t*>(ncclGetLsaPointer(slots, (base + static_cast<size_t>(comm.rank)) * 8, peer));

@@ -162,6 +162,21 @@ __global__ void misuse(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Wr
   *passed = 1;
 }
 
+// What the report must say: the limit, in the words of the API.
+std::string limit_of(Wrong wrong, const ncclDevComm& comm) {
+  switch (wrong) {
+    case Wrong::kPeer: return "peers are 0 to 0";
+    case Wrong::kOffset:
+    case Wrong::kBytes: return "outside the window of 1000 bytes";
+    case Wrong::kSource: return "outside the window of 4096 bytes";
+    case Wrong::kSignal: return "ids are 0 to " + std::to_string(comm.ginSignalCount - 1);
+    case Wrong::kCounter: return "ids are 0 to " + std::to_string(comm.ginCounterCount - 1);
+    case Wrong::kNullWindow: return "the window is NULL";
+    case Wrong::kNothing: break;
+  }
+  return "";
+}
+
 // A window of 1000 bytes in a page: the bytes behind it must stay as they are.
 void run_misuse(Rank& rank, Wrong wrong) {
   void* buffer = nullptr;
@@ -183,6 +198,10 @@ void run_misuse(Rank& rank, Wrong wrong) {
     ncclResult_t async_error = ncclSuccess;
     rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
     rank.expect_eq(static_cast<int>(async_error), static_cast<int>(ncclInvalidUsage), "async error after a misuse");
+    const std::string said = ncclGetLastError(rank.comm);
+    for (const std::string& part : {std::string("ncclGin::put by rank 0"), limit_of(wrong, comm), std::string("[at ")}) {
+      if (said.find(part) == std::string::npos) rank.fail("the last error does not say '" + part + "': " + said);
+    }
   }
   rank.abandon();
 }

@@ -278,6 +278,7 @@ CONFORMANCE_CASE(P5_P6_a_put_to_oneself_and_a_put_of_no_bytes, 2) {
 }
 
 // Values of every size, next to guard bytes; the variable is overwritten at once.
+constexpr unsigned char kGuard = 0xee;
 __global__ void put_values(ncclDevComm comm, ncclWindow_t d, unsigned* wrong) {
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
@@ -296,7 +297,8 @@ __global__ void put_values(ncclDevComm comm, ncclWindow_t d, unsigned* wrong) {
     } else {
       const auto* const bytes = static_cast<const unsigned char*>(ncclGetLocalPointer(d, 0));
       gin.waitSignal(ncclCoopThread{}, kArrived, turn);
-      unsigned char want[40] = {};
+      unsigned char want[40];
+      memset(want, kGuard, sizeof(want));
       const uint64_t eight = 0x1122334455667700ull + turn;
       const uint32_t four = 0xa0b0c000u + static_cast<uint32_t>(turn);
       const auto two = static_cast<uint16_t>(0x5500 + turn);
@@ -312,6 +314,7 @@ __global__ void put_values(ncclDevComm comm, ncclWindow_t d, unsigned* wrong) {
 
 CONFORMANCE_CASE(P7_putValue_copies_at_the_call_and_writes_its_size_only, 2) {
   const Window d = rank.window(4096);
+  std::memset(d.buffer, kGuard, d.bytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<unsigned> wrong(rank);
   put_values<<<1, 1, 0, rank.stream>>>(comm, d.handle, wrong.device());

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct Line {
   std::string mutant, command;
   int ordinal;  // among the lines of the mutant, from 1
 };
+
+void PrintTo(const Line& line, std::ostream* out) {
+  *out << line.command;
+}
 
 std::vector<Line> read_list() {
   std::vector<Line> lines;

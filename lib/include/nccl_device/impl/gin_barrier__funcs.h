@@ -67,7 +67,7 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGinBarrierSession_internal<Coop>::wait_peers
   ncclResult_t result = ncclSuccess;
   const int peers = fencePut && !MUTANT(nccl_barrier_self_uncovered) ? team.nRanks : team.nRanks - 1;
   const int contexts = fenceAllContexts ? static_cast<int>(net.comm.ginContextCount) : 1;
-  for (int item = coop.thread_rank(); item < contexts * peers - (MUTANT(nccl_barrier_one_less) ? 1 : 0);
+  for (int item = coop.thread_rank() + (MUTANT(nccl_barrier_one_less) ? 1 : 0); item < contexts * peers;
        item += coop.size()) {
     const ncclGin one = fenceAllContexts ? ncclGin(net.comm, item / peers) : net;
     const int peer = (team.rank + 1 + item % peers) % team.nRanks;
