@@ -57,7 +57,7 @@ int exchange(RankEnv& env) {
   for (int peer = 0; peer < env.ranks; ++peer) {
     for (size_t i = 0; i < kFloatsPerPair; ++i) host[static_cast<size_t>(peer) * kFloatsPerPair + i] = value_of(env.rank, peer, i);
   }
-  CHECK_CUDA(cudaMemcpy(send_buffer, host.data(), bytes, cudaMemcpyHostToDevice));
+  CHECK_CUDA(cudaMemcpyAsync(send_buffer, host.data(), bytes, cudaMemcpyHostToDevice, env.stream));
 
   cudaEvent_t start, stop;
   CHECK_CUDA(cudaEventCreate(&start));
@@ -66,15 +66,16 @@ int exchange(RankEnv& env) {
   alltoall<<<kBlocks, kThreads, 0, env.stream>>>(device_comm, send, receive);
   CHECK_CUDA(cudaGetLastError());
   CHECK_CUDA(cudaEventRecord(stop, env.stream));
+  std::vector<float> received(floats);
+  CHECK_CUDA(cudaMemcpyAsync(received.data(), receive_buffer, bytes, cudaMemcpyDeviceToHost, env.stream));
   CHECK_CUDA(cudaStreamSynchronize(env.stream));
   float elapsed_ms = 0;
   CHECK_CUDA(cudaEventElapsedTime(&elapsed_ms, start, stop));
 
-  CHECK_CUDA(cudaMemcpy(host.data(), receive_buffer, bytes, cudaMemcpyDeviceToHost));
   int wrong = 0;
   for (int source = 0; source < env.ranks; ++source) {
     for (size_t i = 0; i < kFloatsPerPair; ++i) {
-      const float got = host[static_cast<size_t>(source) * kFloatsPerPair + i];
+      const float got = received[static_cast<size_t>(source) * kFloatsPerPair + i];
       const float want = value_of(source, env.rank, i);
       if (got != want && wrong++ == 0) {
         std::printf("rank %d: from %d, element %zu: %.1f, should be %.1f\n", env.rank, source, i, got, want);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every example does before its own idea: find its ranks, create communicators, check errors.
-// With RANK and WORLD_SIZE set (anygin run, torchrun) the process is one rank; else all ranks run as threads.
+// With RANK and WORLD_SIZE set (anygin run, torchrun) the process is one rank; else all ranks run as threads. Ranks may
+// share a device, so nobody uses the legacy stream: it would wait for the other rank's kernel.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -51,7 +52,7 @@ inline int run_rank(int rank, int ranks, int device, const ncclUniqueId& id, con
   env.ranks = ranks;
   CHECK_CUDA(cudaSetDevice(device));
   CHECK_NCCL(ncclCommInitRank(&env.comm, ranks, id, rank));
-  CHECK_CUDA(cudaStreamCreate(&env.stream));
+  CHECK_CUDA(cudaStreamCreateWithFlags(&env.stream, cudaStreamNonBlocking));
   const int wrong = rank_main(env);
   CHECK_CUDA(cudaStreamDestroy(env.stream));
   CHECK_NCCL(ncclCommDestroy(env.comm));

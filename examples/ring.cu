@@ -50,11 +50,10 @@ int pass_around(RankEnv& env) {
   CHECK_NCCL(ncclDevCommCreate(env.comm, &requirements, &device_comm));
 
   ring<<<1, kThreads, 0, env.stream>>>(device_comm, inbox, outbox);
-  CHECK_CUDA(cudaStreamSynchronize(env.stream));
-
   // Rank 0 ends with all rounds' sums; rank r with those up to itself in the last round.
   std::vector<uint64_t> host(kWords);
-  CHECK_CUDA(cudaMemcpy(host.data(), env.rank == 0 ? in : out, bytes, cudaMemcpyDeviceToHost));
+  CHECK_CUDA(cudaMemcpyAsync(host.data(), env.rank == 0 ? in : out, bytes, cudaMemcpyDeviceToHost, env.stream));
+  CHECK_CUDA(cudaStreamSynchronize(env.stream));
   const auto ranks = static_cast<uint64_t>(env.ranks);
   const auto rank = static_cast<uint64_t>(env.rank);
   const uint64_t around = ranks * (ranks + 1) / 2;

@@ -45,7 +45,7 @@ class HostMemoryAgent final : public MemoryAgent {
 }  // namespace
 
 MemoryAgent& host_memory_agent() {
-  static HostMemoryAgent agent;
+  static HostMemoryAgent& agent = *new HostMemoryAgent;
   return agent;
 }
 

@@ -23,7 +23,7 @@ struct DeviceList {
   std::vector<VerbsDevice*> devices;  // null: the number is free
 };
 DeviceList& device_list() {
-  static DeviceList list;
+  static DeviceList& list = *new DeviceList;
   return list;
 }
 

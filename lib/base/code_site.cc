@@ -36,7 +36,10 @@ std::string line_of_program(FILE* output) {
     line.erase(line.find_last_not_of("\n") + 1);
     line.erase(std::min(line.find(" (discriminator"), line.size()));
     const bool unknown = line.empty() || line[0] == '?' || line.back() == '?';
-    const bool ours = line.find("/nccl_device/") != std::string::npos || line.find("/anygin/") != std::string::npos;
+    bool ours = false;
+    for (const char* part : {"/nccl_device/", "/anygin/", "/anygin_cuda/", "/include/cuda"}) {
+      ours = ours || line.find(part) != std::string::npos;
+    }
     if (found.empty() && !unknown && !ours) found = line.substr(line.rfind('/') + 1);
   }
   return found;
@@ -52,8 +55,9 @@ std::string ask_addr2line(const char* file, uintptr_t offset) {
 }  // namespace
 
 std::string describe_line(const void* address) {
-  static std::mutex mutex;
-  static std::map<const void*, std::string> known;
+  // Never destroyed: reports are written while the process exits, too.
+  static std::mutex& mutex = *new std::mutex;
+  static std::map<const void*, std::string>& known = *new std::map<const void*, std::string>;
   Dl_info info{};
   if (!address || dladdr(address, &info) == 0 || !info.dli_fname) return describe_site(address);
   std::lock_guard lock(mutex);

@@ -84,7 +84,7 @@ class MappedMemoryAgent final : public MemoryAgent {
 }  // namespace
 
 MemoryAgent& mapped_memory_agent() {
-  static MappedMemoryAgent agent;
+  static MappedMemoryAgent& agent = *new MappedMemoryAgent;
   return agent;
 }
 

@@ -26,7 +26,7 @@ KernelTable& kernel_table() {
 extern "C" void anygin_register_kernel(const KernelRecord* record) {
   KernelTable& table = kernel_table();
   const std::lock_guard lock(table.mutex);
-  table.records.emplace(record->function, record);
+  table.records.insert_or_assign(record->function, record);  // an image may lie where an unloaded one lay
 }
 
 extern "C" const KernelRecord* anygin_find_kernel(const void* function) {

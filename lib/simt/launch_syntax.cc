@@ -66,8 +66,9 @@ bool PendingLaunch::take(LaunchShape* shape) {
 // gcc: "... [with Parameters = {int}; void (* kFunction)(Parameters ...) = ns::k<int>; int kMax... = 0]",
 // clang: "... [kFunction = &ns::k, kMax... = 0]".
 const char* kernel_name(const char* signature) {
-  static std::mutex mutex;
-  static std::set<std::string> names;
+  // Never destroyed: lanes may still run while the process exits.
+  static std::mutex& mutex = *new std::mutex;
+  static std::set<std::string>& names = *new std::set<std::string>;
   const std::string_view text = signature;
   size_t at = text.rfind("kFunction)(");
   at = text.find(" = ", at == std::string_view::npos ? text.find("[kFunction") : at);

@@ -289,8 +289,9 @@ class Run {
 }  // namespace
 
 const PtxProgram* anygin_ptx_program(const char* text) {
-  static std::mutex mutex;
-  static std::map<std::string, PtxProgram> programs;
+  // Never destroyed: lanes may still run while the process exits.
+  static std::mutex& mutex = *new std::mutex;
+  static std::map<std::string, PtxProgram>& programs = *new std::map<std::string, PtxProgram>;
   const std::lock_guard<std::mutex> guard(mutex);
   const auto [place, fresh] = programs.try_emplace(text);
   if (fresh) place->second = decode_ptx(text);

@@ -156,7 +156,7 @@ FabricProvider& direct_fabric() {
       return DirectPort::open(world, bootstrap, options.profile);
     }
   };
-  static Provider provider;
+  static Provider& provider = *new Provider;
   return provider;
 }
 
