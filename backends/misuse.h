@@ -31,7 +31,7 @@ enum class MisuseKind : uint8_t {
   kPeer,              // value: rank in the team; limit: ranks of the team
   kPeerOffRail,       // value: world rank; limit: ranks of a node's LSA team
   kPeerOffLsa,        // value: rank in the team; limit: LSA ranks
-  kNullWindow,          // null
+  kNullWindow,        // null
   kDeadWindow,        // deregistered, or never a window
   kForeignWindow,     // of another communicator
   kDestinationRange,  // value: offset; bytes; limit: size of the peer's window
@@ -119,11 +119,11 @@ void describe_misuse(const Misuse& misuse, char* text, size_t size);
 #if defined(ANYGIN_TARGET_CUDA)
 #define ANYGIN_CALL_SITE() static_cast<const void*>(nullptr)
 #elif defined(__x86_64__)
-#define ANYGIN_CALL_SITE()                                      \
-  __extension__({                                               \
-    const void* anygin_call_site_;                              \
-    asm volatile("leaq 0(%%rip), %0" : "=r"(anygin_call_site_)); \
-    anygin_call_site_;                                          \
+#define ANYGIN_CALL_SITE()                                           \
+  __extension__({                                                    \
+    const void* anygin_call_site_;                                   \
+    asm volatile("1: leaq 1b(%%rip), %0" : "=r"(anygin_call_site_)); \
+    anygin_call_site_;                                               \
   })
 #elif defined(__aarch64__)
 #define ANYGIN_CALL_SITE()                               \

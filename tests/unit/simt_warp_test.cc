@@ -168,8 +168,8 @@ TEST_F(SimtWarp, DivergentOperationsAreReportedWithBothPlaces) {
   });
   const std::string report = testing::internal::GetCapturedStderr();
   EXPECT_EQ(kCudaLaunchFailure, error);
-  EXPECT_NE(std::string::npos, report.find("lane 17 came with reduce_add(mask 0xffffffff) at anygin_trap")) << report;
-  EXPECT_NE(std::string::npos, report.find("waits for it in ballot(mask 0xffffffff) at anygin_yield")) << report;
+  EXPECT_NE(std::string::npos, report.find("lane 17 came with reduce_add(mask 0xffffffff) at lane_wait.cc:")) << report;
+  EXPECT_NE(std::string::npos, report.find("waits for it in ballot(mask 0xffffffff) at lane_host.cc:")) << report;
 }
 
 TEST_F(SimtWarp, AMaskWithoutTheCallerIsReported) {
