@@ -143,10 +143,19 @@ void describe_misuse(const Misuse& misuse, char* text, size_t size) {
   std::snprintf(text, size, "%s", report_of(misuse).c_str());
 }
 
-extern "C" void anygin_report_misuse(const Misuse* misuse) {
-  const std::string text = report_of(*misuse);
+namespace {
+
+// On its own, so that the text is gone before the lane leaves: nothing on the lane's stack is unwound.
+void tell(const Misuse& misuse) {
+  const std::string text = report_of(misuse);
   print_line("anygin: misuse: " + text);
-  if (misuse->sink) static_cast<MisuseListener*>(misuse->sink)->on_misuse(*misuse, text.c_str());
+  if (misuse.sink) static_cast<MisuseListener*>(misuse.sink)->on_misuse(misuse, text.c_str());
+}
+
+}  // namespace
+
+extern "C" void anygin_report_misuse(const Misuse* misuse) {
+  tell(*misuse);
   if (misuse->abort_word && load_relaxed(misuse->abort_word) == 0) {
     publish(misuse->abort_word, static_cast<uint32_t>(AbortCause::kMisuse));
   }

@@ -9,7 +9,7 @@ set(face_include ${CMAKE_SOURCE_DIR}/lib/simt/include)
 # face_compiles(NAME header COMMAND...): an empty translation unit that includes the header first.
 function(face_compiles name header)
   add_test(NAME compile_face.${name} COMMAND ${ARGN} -fsyntax-only -I${face_include} -include ${header} /dev/null)
-  set_tests_properties(compile_face.${name} PROPERTIES TIMEOUT 60)
+  set_tests_properties(compile_face.${name} PROPERTIES TIMEOUT 60 LABELS compile)
 endfunction()
 
 file(GLOB_RECURSE face_headers RELATIVE ${face_include} CONFIGURE_DEPENDS ${face_include}/*)
@@ -37,5 +37,5 @@ if(ANYGIN_CLANGXX)
   add_test(NAME compile_face.editor COMMAND ${ANYGIN_CLANGXX} -xcuda --cuda-host-only -nocudainc -nocudalib -std=c++17
     -Wno-unknown-cuda-version -isystem ${ANYGIN_PREFIX}/include -include anygin_editor.h -fsyntax-only -Xclang -verify
     ${CMAKE_CURRENT_LIST_DIR}/editor_sample.cu)
-  set_tests_properties(compile_face.editor PROPERTIES TIMEOUT 60)
+  set_tests_properties(compile_face.editor PROPERTIES TIMEOUT 60 LABELS compile)
 endif()

@@ -47,7 +47,7 @@ TEST_P(ProgramImage, each_copy_has_its_own_state) {
   EXPECT_EQ(in_thread, kAtFirst + 6);
 }
 
-INSTANTIATE_TEST_SUITE_P(compilers, ProgramImage, ::testing::Values("gxx", "clangxx"),
+INSTANTIATE_TEST_SUITE_P(compilers, ProgramImage, ::testing::Values(ANYGIN_COMPILERS),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace

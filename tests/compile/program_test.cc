@@ -74,7 +74,7 @@ TEST_P(Program, image_is_placed_at_random) {
   EXPECT_TRUE(moved);
 }
 
-INSTANTIATE_TEST_SUITE_P(compilers, Program, ::testing::Values("gxx", "clangxx"),
+INSTANTIATE_TEST_SUITE_P(compilers, Program, ::testing::Values(ANYGIN_COMPILERS),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace
