@@ -1,11 +1,15 @@
+# What a program needs that runs with a libanygin of a sanitizer preset.
+set(ANYGIN_PROGRAM_SANITIZE)
+if(ANYGIN_SANITIZE)
+  set(ANYGIN_PROGRAM_SANITIZE -DANYGIN_SANITIZE_${ANYGIN_SANITIZE_UPPER}=1
+    -Xcompiler -fsanitize=${ANYGIN_SANITIZE},-fno-sanitize-recover=all)
+endif()
+
 # anygin_add_program(NAME SOURCE OUTPUT [DEPENDS ...] [FLAGS ...]): compiles one .cu with the staged driver and links it with
 # libnccl, as `anygin-c++ -O2 -o OUTPUT SOURCE -lnccl` does.
 function(anygin_add_program name source output)
   cmake_parse_arguments(ARG "" "" "DEPENDS;FLAGS" ${ARGN})
-  set(flags -O2 -std=c++17 -Xcompiler -Wall,-Wextra,-Werror)
-  if(ANYGIN_SANITIZE)
-    list(APPEND flags -Xcompiler -fsanitize=${ANYGIN_SANITIZE})
-  endif()
+  set(flags -O2 -std=c++17 -Xcompiler -Wall,-Wextra,-Werror ${ANYGIN_PROGRAM_SANITIZE})
   if(ANYGIN_MUTANTS)
     list(APPEND flags -DANYGIN_MUTANTS=1)  # device code is compiled into the program
   endif()

@@ -12,11 +12,11 @@
 
 namespace anygin::simt {
 
-SimtWorkers::SimtWorkers(size_t workers) {
+SimtWorkers::SimtWorkers(size_t workers) : world_(world()) {
   const size_t stacks = std::max(kStackBudget / workers, kStacksAtLeast);
   for (size_t worker = 0; worker < workers; ++worker) {
     owned_.push_back(std::make_unique<LaneScheduler>(
-        SchedulerShape{world().next_engine_id(), worker, workers, stacks, LaneOrder::kForward}));
+        SchedulerShape{world_.next_engine_id(), worker, workers, stacks, LaneOrder::kForward}));
     schedulers_.push_back(owned_.back().get());
   }
   running_ = awake_ = workers;
@@ -28,7 +28,7 @@ void SimtWorkers::place(Grid& grid) {
   // The grid lives until every worker with a share has run it: ask nothing of it once the last one has its own.
   const size_t shares = std::min<uint64_t>(schedulers_.size(), grid.blocks);
   for (size_t worker = 0; worker < shares; ++worker) schedulers_[worker]->place(grid);
-  ring(world().executor.wake_word());
+  ring(world_.executor.wake_word());
 }
 
 void SimtWorkers::work(LaneScheduler& scheduler) {
@@ -55,7 +55,7 @@ void SimtWorkers::work(LaneScheduler& scheduler) {
 // One pass over everything. True if lanes or engines got further, or a block was admitted because nothing did. A lane
 // in a loop of its own may be computing as well as spinning: then only a `patient` worker takes it for a stall.
 bool SimtWorkers::turn(LaneScheduler& scheduler, bool patient) {
-  Executor& executor = world().executor;
+  Executor& executor = world_.executor;
   const uint64_t engines_before = executor.progress();
   bool progress = scheduler.pass(executor);
   if (!progress) progress = executor.poll();
@@ -64,7 +64,7 @@ bool SimtWorkers::turn(LaneScheduler& scheduler, bool patient) {
 }
 
 void SimtWorkers::sleep(LaneScheduler& scheduler) {
-  WakeWord& word = world().executor.wake_word();
+  WakeWord& word = world_.executor.wake_word();
   const uint32_t seen = word.value.load();
   if (turn(scheduler, true)) return;
   uint64_t limit_ns = kNever;
@@ -73,7 +73,7 @@ void SimtWorkers::sleep(LaneScheduler& scheduler) {
     limit_ns = others || scheduler.spinning() ? kBusyBackstopNs : kBackstopNs;
     const Time deadline = scheduler.earliest_deadline();
     if (deadline != kNever) {
-      const Time now = world().clock.now();
+      const Time now = world_.clock.now();
       limit_ns = std::min(limit_ns, deadline > now ? (deadline - now) / kNanosecond + 1 : 0);
     }
   }
@@ -85,7 +85,7 @@ void SimtWorkers::sleep(LaneScheduler& scheduler) {
 void SimtWorkers::stop() {
   constexpr uint64_t kPatienceNs = 20'000'000;
   stopping_ = true;
-  ring(world().executor.wake_word());
+  ring(world_.executor.wake_word());
   const uint64_t begin_ns = monotonic_ns();
   while (running_.load() != 0 && monotonic_ns() - begin_ns < kPatienceNs) yield_thread();
 }

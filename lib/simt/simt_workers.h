@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "anygin/base/world.h"
 #include "anygin/simt/lane_machine.h"
 
 namespace anygin::simt {
@@ -36,6 +37,8 @@ class SimtWorkers final : public LaneMachine {
   bool turn(LaneScheduler& scheduler, bool patient);
   void sleep(LaneScheduler& scheduler);
 
+  // The one they started in. They outlive a test's world: a worker that looked at one could sleep for ever on its word.
+  World& world_;
   std::vector<std::unique_ptr<LaneScheduler>> owned_;
   std::vector<LaneScheduler*> schedulers_;
   std::atomic<bool> stopping_{false};
