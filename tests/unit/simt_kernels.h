@@ -50,7 +50,7 @@ inline WaitOutcome wait_at_least(const uint32_t* word, uint32_t least, const uin
 }
 
 // Each test leaves all devices and the thread as it found them.
-class SimtTest : public testing::Test {
+class SimtTest : public ::testing::Test {
  protected:
   void TearDown() override {
     for (int device = 0; device < device_count(); ++device) reset_device(device);
