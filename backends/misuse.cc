@@ -159,7 +159,7 @@ extern "C" void anygin_report_misuse(const Misuse* misuse) {
   if (misuse->abort_word && load_relaxed(misuse->abort_word) == 0) {
     publish(misuse->abort_word, static_cast<uint32_t>(AbortCause::kMisuse));
   }
-  ring(world().executor.wake_word());
+  ring_everybody(world().executor);
   anygin_leave_kernel(AbortCause::kMisuse);
 }
 

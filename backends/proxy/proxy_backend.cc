@@ -257,7 +257,7 @@ void ProxyBackend::abort(AbortCause cause, Rank peer) {
       cause, peer,
       Status(code_of(cause), "GIN", peer < 0 ? text_of(cause) : fmt::format("rank {}: {}", peer, text_of(cause))));
   for (Rank rank = 0; rank < size_; ++rank) transport_->fail_peer(rank);
-  ring(world().executor.wake_word());
+  ring_everybody(world().executor);
 }
 
 bool ProxyBackend::busy() const {

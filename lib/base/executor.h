@@ -37,6 +37,11 @@ class LaneHost {
 LaneHost* current_lane_host();
 void set_current_lane_host(LaneHost* host);
 
+class Executor;
+
+// Rings all who may wait in this process: workers, helpers and blocked host threads.
+void ring_everybody(Executor& executor);
+
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -54,6 +59,10 @@ class Executor {
   virtual WaitOutcome block(Waiter& waiter) = 0;
   // The word that ring() must ring when something of this process may have become ready.
   virtual WakeWord& wake_word() = 0;
+  // The word that blocked host threads sleep on while others step the engines: ring it too, after wake_word(), when what
+  // only a host thread may wait for has come about (an operation of a stream, a message of a peer, an abort). The work
+  // of engines does not ring it: it would call every blocked thread to a core that a worker needs.
+  virtual WakeWord& host_word() { return wake_word(); }
   // From now on the process waits and is woken through `word` (in a page that its peers map). It outlives the executor.
   virtual void use_wake_word(WakeWord& word) = 0;
   // Counts everything that ran; unchanged over a period = no progress here. Any thread.

@@ -2,6 +2,7 @@
 #include "anygin/base/thread_executor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "anygin/base/assert.h"
 #include "anygin/base/env_real.h"
@@ -129,6 +130,11 @@ bool ThreadExecutor::poll() {
   return poll_engines();
 }
 
+bool ThreadExecutor::poll_for_host() {
+  host_polls_.fetch_add(1, std::memory_order_relaxed);
+  return poll_engines();
+}
+
 bool ThreadExecutor::poll_engines() {
   bool ran = false;
   {
@@ -166,12 +172,19 @@ uint64_t sleep_ns(Time now, Time then, uint64_t limit_ns) {
 
 }  // namespace
 
+// While workers poll, a blocked thread leaves the engines to them and sleeps on a word of its own, which engines do not
+// ring; a worker that stops to poll sleeps on wake_word() and comes back when it is rung. Without workers the blocked
+// threads step the engines.
 WaitOutcome ThreadExecutor::block(Waiter& waiter) {
   const BlockingCall blocking;
   Time last_progress = clock_.now();
+  uint64_t polls_before = polls_.load(std::memory_order_relaxed);
   while (true) {
+    const uint32_t host_seen = host_word_.value.load(std::memory_order_seq_cst);
     const Seen seen = look_at_word();
-    const bool ran = poll();
+    const uint64_t polls = polls_.load(std::memory_order_relaxed);
+    const bool attended = polls != std::exchange(polls_before, polls);
+    const bool ran = !attended && poll_for_host();
     if (waiter.test(waiter.object)) {
       observe_then_read();
       return WaitOutcome::kSatisfied;
@@ -184,6 +197,8 @@ WaitOutcome ThreadExecutor::block(Waiter& waiter) {
       last_progress = now;
     } else if (now - last_progress < kSpinNs * kNanosecond) {
       pause_cpu();
+    } else if (attended) {
+      sleep_on(host_word_, host_seen, sleep_ns(now, waiter.deadline, kBackstopNs));
     } else {
       const Time event = next_event();
       // An engine that says it has work and does nothing (its owner is another thread, or the work is not ripe) does
@@ -243,10 +258,10 @@ void ThreadExecutor::help() {
       quiet = 0;
       continue;
     }
-    const uint64_t polls_before = polls_.load(std::memory_order_relaxed);
+    const uint64_t attention_before = attention();
     futex_wait(&stop_, 0, idle ? sleep_ns(now, event, kHelperPatienceNs) : kHelperPatienceNs);
-    if (polls_.load(std::memory_order_relaxed) != polls_before) continue;
-    while (stop_.load() == 0 && polls_.load(std::memory_order_relaxed) == polls_before && poll_engines()) {
+    if (attention() != attention_before) continue;
+    while (stop_.load() == 0 && attention() == attention_before && poll_engines()) {
     }
   }
 }

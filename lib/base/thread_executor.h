@@ -32,6 +32,7 @@ class ThreadExecutor final : public Executor {
   bool poll() override;
   WaitOutcome block(Waiter& waiter) override;
   WakeWord& wake_word() override;
+  WakeWord& host_word() override { return host_word_; }
   void use_wake_word(WakeWord& word) override;
   uint64_t progress() const override;
   void visit_engines(void (*visit)(Engine&, void*), void* argument) override;
@@ -45,7 +46,10 @@ class ThreadExecutor final : public Executor {
     uint32_t value;
   };
 
+  bool poll_for_host();
   bool poll_engines();
+  // Changes whenever anybody but a helper looks after the engines.
+  uint64_t attention() const { return polls_.load(std::memory_order_relaxed) + host_polls_.load(std::memory_order_relaxed); }
   Seen look_at_word();
   bool step_slot(Slot& slot, Time now);
   // Earliest wake-up that an engine named; 0 if one has work now.
@@ -66,7 +70,9 @@ class ThreadExecutor final : public Executor {
   alignas(kCacheLine) std::atomic<uint32_t> readers_[2] = {};  // of the current and the previous period
 
   alignas(kCacheLine) WakeWord own_word_;
-  alignas(kCacheLine) std::atomic<uint64_t> polls_{0};  // by anybody but the helpers
+  alignas(kCacheLine) WakeWord host_word_;
+  alignas(kCacheLine) std::atomic<uint64_t> polls_{0};  // calls of poll()
+  std::atomic<uint64_t> host_polls_{0};                 // by threads in block()
   std::atomic<uint64_t> progress_{0};
   alignas(kCacheLine) std::atomic<WakeWord*> word_{&own_word_};
 

@@ -29,6 +29,11 @@ void sleep_on(WakeWord& word, uint32_t seen, uint64_t timeout_ns) {
   word.sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }
 
+void ring_everybody(Executor& executor) {
+  ring(executor.wake_word());
+  ring(executor.host_word());
+}
+
 extern "C" void anygin_ring_wake(void* wake_word) {
   if (wake_word) ring(*static_cast<WakeWord*>(wake_word));
 }

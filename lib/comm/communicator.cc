@@ -150,12 +150,12 @@ void Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool
   async_error_ = status;
   log(LogLevel::kInfo, "rank {}: {}", rank(), status.message());
   if (!MUTANT(comm_abort_word_unset)) publish(abort_word_, static_cast<uint32_t>(cause));
-  anygin::ring(world().executor.wake_word());
+  ring_everybody(world().executor);
   // Not here: the caller may be an engine that holds locks of the backend.
   ProcessState::get().control_thread().post([this, cause, peer, tell_peers, text = status.message()] {
     if (tell_peers && plane_) plane_->tell_abort(cause, text);
     if (Backend* opened = backend_.load()) opened->abort(cause, peer);
-    anygin::ring(world().executor.wake_word());
+    ring_everybody(world().executor);
   });
 }
 

@@ -200,7 +200,7 @@ void ControlPlane::on_message(int from, Message message) {
       peer.gathers.push_back(std::move(message));
     }
   }
-  anygin::ring(world().executor.wake_word());
+  ring_everybody(world().executor);
 }
 
 // The listener hears of a death before any wait ends because of it.
@@ -221,7 +221,7 @@ void ControlPlane::on_end(int from) {
     const std::lock_guard lock(mutex_);
     count_out_locked(peer, index);
   }
-  anygin::ring(world().executor.wake_word());
+  ring_everybody(world().executor);
 }
 
 void ControlPlane::count_out_locked(Peer& peer, size_t index) {

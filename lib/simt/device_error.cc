@@ -30,7 +30,7 @@ void poison_device(int device, int error, const std::string& why) {
   int none = 0;
   if (!device_table().load(device).error.compare_exchange_strong(none, error, std::memory_order_acq_rel)) return;
   log(LogLevel::kError, "device {} is lost (cudaError {}): {}", device, error, why);
-  ring(world().executor.wake_word());
+  ring_everybody(world().executor);
 }
 
 int device_error(int device) {

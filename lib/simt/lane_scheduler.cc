@@ -12,6 +12,10 @@ namespace anygin::simt {
 
 LaneScheduler::LaneScheduler(const SchedulerShape& shape) : shape_(shape), runner_(shape.stacks) {}
 
+uint64_t worker_of_block(const Grid& grid, uint64_t linear, uint64_t workers) {
+  return (linear + static_cast<uint64_t>(grid.device.device)) % workers;
+}
+
 // --- Grids come in ---
 
 void LaneScheduler::place(Grid& grid) {
@@ -31,7 +35,8 @@ bool LaneScheduler::take_inbox() {
   const std::lock_guard turn(turn_);
   occupied_.store(true, std::memory_order_relaxed);
   for (Grid* grid : grids) {
-    cursors_.push_back(std::make_unique<GridCursor>(GridCursor{grid, shape_.worker, grid->blocks, shape_.workers}));
+    const uint64_t first = (shape_.worker + shape_.workers - worker_of_block(*grid, 0, shape_.workers)) % shape_.workers;
+    cursors_.push_back(std::make_unique<GridCursor>(GridCursor{grid, first, grid->blocks, shape_.workers}));
     if (Block* block = admit(*cursors_.back())) resident_.push_back(block);
   }
   return true;

@@ -32,12 +32,16 @@ struct GridCursor {
   uint64_t left() const { return pending() ? (end - next + step - 1) / step : 0; }  // blocks not admitted
 };
 
+// Which of `workers` runs a block. The first blocks of different devices go to different workers, so that small grids of
+// several ranks run side by side.
+uint64_t worker_of_block(const Grid& grid, uint64_t linear, uint64_t workers);
+
 // In which order the lanes of a block start. Canonical: forward.
 enum class LaneOrder : uint8_t { kForward, kReverse, kChosen };
 
 struct SchedulerShape {
   EngineId id;
-  uint64_t worker = 0;  // of `workers`: runs the blocks whose linear index is worker mod workers
+  uint64_t worker = 0;  // of `workers`: runs the blocks that worker_of_block() says
   uint64_t workers = 1;
   size_t stacks = 0;
   LaneOrder order = LaneOrder::kForward;  // kChosen asks world().choices
@@ -47,7 +51,7 @@ class alignas(128) LaneScheduler final : public Engine {
  public:
   explicit LaneScheduler(const SchedulerShape& shape);
 
-  // Hands over this worker's share of the grid, which has one (worker < blocks). Any thread. Rings nobody.
+  // Hands over this worker's share of the grid, which has one. Any thread. Rings nobody.
   void place(Grid& grid);
 
   // --- The worker's loop. Owner thread ---

@@ -26,8 +26,10 @@ SimtWorkers::SimtWorkers(size_t workers) : world_(world()) {
 
 void SimtWorkers::place(Grid& grid) {
   // The grid lives until every worker with a share has run it: ask nothing of it once the last one has its own.
-  const size_t shares = std::min<uint64_t>(schedulers_.size(), grid.blocks);
-  for (size_t worker = 0; worker < shares; ++worker) schedulers_[worker]->place(grid);
+  const size_t workers = schedulers_.size();
+  const size_t shares = std::min<uint64_t>(workers, grid.blocks);
+  const size_t first = worker_of_block(grid, 0, workers);
+  for (size_t share = 0; share < shares; ++share) schedulers_[(first + share) % workers]->place(grid);
   ring(world_.executor.wake_word());
 }
 

@@ -31,7 +31,7 @@ void Stream::complete_front() {
     busy_ = attended_ = false;
     completed_.fetch_add(1, std::memory_order_release);
   }
-  ring(world().executor.wake_word());
+  ring_everybody(world().executor);
 }
 
 void Stream::start_launch(Grid& grid) {
