@@ -55,6 +55,9 @@ class Executor {
   // Steps every engine that has work and whose owner token is free; used by workers between blocks and by host
   // threads that wait. True if anything ran.
   virtual bool poll() = 0;
+  // The same for a thread that calls it over and over: leaves an engine that another thread looks after to that thread,
+  // most of the time. Call poll() before sleeping.
+  virtual bool poll_nearby() { return poll(); }
   // Blocks the calling host thread until the waiter's test holds, its abort word is set or its deadline passes.
   virtual WaitOutcome block(Waiter& waiter) = 0;
   // The word that ring() must ring when something of this process may have become ready.

@@ -12,6 +12,21 @@
 
 namespace anygin {
 
+namespace {
+
+// A thread that steps engines, as they see it.
+struct Stepper {
+  Stepper() {
+    static std::atomic<uint32_t> last{0};
+    id = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  uint32_t id;  // never 0
+  uint32_t turns = 0;
+};
+thread_local Stepper stepper;
+
+}  // namespace
+
 // An engine and its owner token.
 struct ThreadExecutor::Slot {
   explicit Slot(Engine& e) : engine(e), id(e.id()) {}
@@ -20,13 +35,31 @@ struct ThreadExecutor::Slot {
   void own() {
     while (!try_own()) yield_thread();
   }
+  // After kPatience steps by others in a row the engine changes its keeper: the old one is busy or gone.
+  void note_stepper() {
+    constexpr uint32_t kPatience = 8;
+    const uint32_t mine = stepper.id, before = keeper.load(std::memory_order_relaxed);
+    if (before == mine) {
+      kept_by_others = 0;
+    } else if (before == 0 || ++kept_by_others == kPatience) {
+      keeper.store(mine, std::memory_order_relaxed);
+      kept_by_others = 0;
+    }
+  }
+  bool near_caller() const {
+    const uint32_t kept_by = keeper.load(std::memory_order_relaxed);
+    return kept_by == stepper.id || kept_by == 0;
+  }
   void disown() { owned.store(false, std::memory_order_release); }
 
   Engine& engine;
   const EngineId id;
   alignas(kCacheLine) std::atomic<bool> owned{false};
-  std::atomic<Time> wake{kNever};  // written by the owner
-  size_t place = 0;                // in the engine's list of actions; the owner's
+  // The owner writes.
+  std::atomic<Time> wake{kNever};
+  std::atomic<uint32_t> keeper{0};  // the Stepper that looks after it: its memory is near that thread's core
+  uint32_t kept_by_others = 0;      // times in a row that it was stepped by others than its keeper
+  size_t place = 0;                 // in the engine's list of actions
 };
 
 struct ThreadExecutor::Table {
@@ -41,7 +74,8 @@ struct ThreadExecutor::Table {
 // so was waited for; a reader that counts itself later sees the new table.
 class ThreadExecutor::Reading {
  public:
-  explicit Reading(ThreadExecutor& executor) : count_(executor.readers_[executor.period_.load() & 1]) {
+  explicit Reading(ThreadExecutor& executor)
+      : count_(executor.lines_[stepper.id % kLines].readers[executor.period_.load() & 1]) {
     count_.fetch_add(1);
     table_ = executor.table_.load();
   }
@@ -107,7 +141,9 @@ void ThreadExecutor::swap_table(std::unique_ptr<Table> next) {
 void ThreadExecutor::wait_for_readers() {
   for (int turn = 0; turn < 2; ++turn) {
     const uint32_t ended = (period_.load() + 1) & 1;
-    while (readers_[ended].load() != 0) yield_thread();
+    for (const Line& line : lines_) {
+      while (line.readers[ended].load() != 0) yield_thread();
+    }
     if (turn == 0) period_.fetch_add(1);
   }
 }
@@ -120,27 +156,40 @@ bool ThreadExecutor::step_slot(Slot& slot, Time now) {
   if (!slot.try_own() && !MUTANT(engine_without_owner)) return false;
   const StepResult result = step(slot.engine, now, kActionsPerStep, &slot.place);
   slot.wake.store(result.next_wake, std::memory_order_relaxed);
+  if (result.ran > 0) slot.note_stepper();
   slot.disown();
   if (result.ran > 0) progress_.fetch_add(result.ran, std::memory_order_relaxed);
   return result.ran > 0;
 }
 
 bool ThreadExecutor::poll() {
-  polls_.fetch_add(1, std::memory_order_relaxed);
-  return poll_engines();
+  lines_[stepper.id % kLines].polls.fetch_add(1, std::memory_order_relaxed);
+  return poll_engines(Look::kAll);
+}
+
+bool ThreadExecutor::poll_nearby() {
+  lines_[stepper.id % kLines].polls.fetch_add(1, std::memory_order_relaxed);
+  return poll_engines(++stepper.turns % kForeignTurn == 0 ? Look::kAll : Look::kNearby);
+}
+
+uint64_t ThreadExecutor::polls() const {
+  uint64_t sum = 0;
+  for (const Line& line : lines_) sum += line.polls.load(std::memory_order_relaxed);
+  return sum;
 }
 
 bool ThreadExecutor::poll_for_host() {
   host_polls_.fetch_add(1, std::memory_order_relaxed);
-  return poll_engines();
+  return poll_engines(Look::kAll);
 }
 
-bool ThreadExecutor::poll_engines() {
+bool ThreadExecutor::poll_engines(Look look) {
   bool ran = false;
   {
     Reading reading(*this);
     Time now = kNever;  // read when it is first needed: most polls find nothing
     for (const auto& slot : reading.slots()) {
+      if (look == Look::kNearby && !slot->near_caller()) continue;
       const Time wake = slot->wake.load(std::memory_order_relaxed);
       const bool has_work = slot->engine.has_work();
       if (!has_work && wake == kNever) continue;
@@ -178,12 +227,12 @@ uint64_t sleep_ns(Time now, Time then, uint64_t limit_ns) {
 WaitOutcome ThreadExecutor::block(Waiter& waiter) {
   const BlockingCall blocking;
   Time last_progress = clock_.now();
-  uint64_t polls_before = polls_.load(std::memory_order_relaxed);
+  uint64_t polls_before = polls();
   while (true) {
     const uint32_t host_seen = host_word_.value.load(std::memory_order_seq_cst);
     const Seen seen = look_at_word();
-    const uint64_t polls = polls_.load(std::memory_order_relaxed);
-    const bool attended = polls != std::exchange(polls_before, polls);
+    const uint64_t polls_now = polls();
+    const bool attended = polls_now != std::exchange(polls_before, polls_now);
     const bool ran = !attended && poll_for_host();
     if (waiter.test(waiter.object)) {
       observe_then_read();
@@ -261,7 +310,7 @@ void ThreadExecutor::help() {
     const uint64_t attention_before = attention();
     futex_wait(&stop_, 0, idle ? sleep_ns(now, event, kHelperPatienceNs) : kHelperPatienceNs);
     if (attention() != attention_before) continue;
-    while (stop_.load() == 0 && attention() == attention_before && poll_engines()) {
+    while (stop_.load() == 0 && attention() == attention_before && poll_engines(Look::kAll)) {
     }
   }
 }

@@ -21,6 +21,7 @@ class ThreadExecutor final : public Executor {
   static constexpr uint64_t kSpinNs = 20'000;
   static constexpr uint64_t kBackstopNs = 1'000'000;  // for conditions that somebody makes true without ringing
   static constexpr size_t kActionsPerStep = 64;
+  static constexpr uint32_t kForeignTurn = 32;  // every so often poll_nearby() looks at all engines
 
   // `helpers`: how many helper threads; they start with the first engine. `clock` outlives the executor.
   explicit ThreadExecutor(Clock& clock, int helpers = 1);
@@ -30,6 +31,7 @@ class ThreadExecutor final : public Executor {
   void remove(Engine& engine) override;
   void kick(Engine& engine) override;
   bool poll() override;
+  bool poll_nearby() override;
   WaitOutcome block(Waiter& waiter) override;
   WakeWord& wake_word() override;
   WakeWord& host_word() override { return host_word_; }
@@ -47,9 +49,12 @@ class ThreadExecutor final : public Executor {
   };
 
   bool poll_for_host();
-  bool poll_engines();
+  enum class Look : uint8_t { kAll, kNearby };
+  bool poll_engines(Look look);
+  // Changes whenever somebody calls poll() or poll_nearby().
+  uint64_t polls() const;
   // Changes whenever anybody but a helper looks after the engines.
-  uint64_t attention() const { return polls_.load(std::memory_order_relaxed) + host_polls_.load(std::memory_order_relaxed); }
+  uint64_t attention() const { return polls() + host_polls_.load(std::memory_order_relaxed); }
   Seen look_at_word();
   bool step_slot(Slot& slot, Time now);
   // Earliest wake-up that an engine named; 0 if one has work now.
@@ -67,12 +72,17 @@ class ThreadExecutor final : public Executor {
   std::atomic<const Table*> table_;
   std::vector<std::unique_ptr<const Table>> tables_;  // the current one is last; older ones may still be read
   std::atomic<uint32_t> period_{0};
-  alignas(kCacheLine) std::atomic<uint32_t> readers_[2] = {};  // of the current and the previous period
+  // Counters that every poll changes: a line for each thread, shared only if there are more threads than lines.
+  static constexpr size_t kLines = 16;
+  struct alignas(kCacheLine) Line {
+    std::atomic<uint32_t> readers[2] = {};  // of the current and the previous period
+    std::atomic<uint64_t> polls{0};         // calls of poll() and poll_nearby()
+  };
+  Line lines_[kLines];
 
   alignas(kCacheLine) WakeWord own_word_;
   alignas(kCacheLine) WakeWord host_word_;
-  alignas(kCacheLine) std::atomic<uint64_t> polls_{0};  // calls of poll()
-  std::atomic<uint64_t> host_polls_{0};                 // by threads in block()
+  alignas(kCacheLine) std::atomic<uint64_t> host_polls_{0};  // by threads in block()
   std::atomic<uint64_t> progress_{0};
   alignas(kCacheLine) std::atomic<WakeWord*> word_{&own_word_};
 

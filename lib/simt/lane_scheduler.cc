@@ -150,7 +150,7 @@ bool LaneScheduler::pass(Executor& executor) {
       if (block.finished()) resident_[i] = finish(block);
     }
     if (!finished_.empty()) tell_finished();
-    if (ran) executor.poll();
+    if (ran) executor.poll_nearby();
     progress |= ran;
   }
   {

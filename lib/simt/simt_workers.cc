@@ -60,7 +60,7 @@ bool SimtWorkers::turn(LaneScheduler& scheduler, bool patient) {
   Executor& executor = world_.executor;
   const uint64_t engines_before = executor.progress();
   bool progress = scheduler.pass(executor);
-  if (!progress) progress = executor.poll();
+  if (!progress) progress = patient ? executor.poll() : executor.poll_nearby();
   if (progress || executor.progress() != engines_before) return true;
   return (patient || !scheduler.spinning()) && scheduler.admit_on_stall();
 }
