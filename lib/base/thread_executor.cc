@@ -35,20 +35,10 @@ struct ThreadExecutor::Slot {
   void own() {
     while (!try_own()) yield_thread();
   }
-  // After kPatience steps by others in a row the engine changes its keeper: the old one is busy or gone.
-  void note_stepper() {
-    constexpr uint32_t kPatience = 8;
-    const uint32_t mine = stepper.id, before = keeper.load(std::memory_order_relaxed);
-    if (before == mine) {
-      kept_by_others = 0;
-    } else if (before == 0 || ++kept_by_others == kPatience) {
-      keeper.store(mine, std::memory_order_relaxed);
-      kept_by_others = 0;
-    }
-  }
-  bool near_caller() const {
-    const uint32_t kept_by = keeper.load(std::memory_order_relaxed);
-    return kept_by == stepper.id || kept_by == 0;
+  // Has nobody stepped it since the caller, or another, last asked?
+  bool left_alone() {
+    const uint32_t now = steps.load(std::memory_order_relaxed);
+    return steps_seen.exchange(now, std::memory_order_relaxed) == now;
   }
   void disown() { owned.store(false, std::memory_order_release); }
 
@@ -58,8 +48,10 @@ struct ThreadExecutor::Slot {
   // The owner writes.
   std::atomic<Time> wake{kNever};
   std::atomic<uint32_t> keeper{0};  // the Stepper that looks after it: its memory is near that thread's core
-  uint32_t kept_by_others = 0;      // times in a row that it was stepped by others than its keeper
-  size_t place = 0;                 // in the engine's list of actions
+  std::atomic<uint32_t> steps{0};
+  // Threads that are not the keeper write: `steps` when one of them last saw that it has work.
+  std::atomic<uint32_t> steps_seen{0};
+  size_t place = 0;  // in the engine's list of actions; the owner's
 };
 
 struct ThreadExecutor::Table {
@@ -75,7 +67,7 @@ struct ThreadExecutor::Table {
 class ThreadExecutor::Reading {
  public:
   explicit Reading(ThreadExecutor& executor)
-      : count_(executor.lines_[stepper.id % kLines].readers[executor.period_.load() & 1]) {
+      : count_(executor.line().readers[executor.period_.load() & 1]) {
     count_.fetch_add(1);
     table_ = executor.table_.load();
   }
@@ -152,24 +144,32 @@ void ThreadExecutor::kick(Engine&) {
   ring(wake_word());
 }
 
-bool ThreadExecutor::step_slot(Slot& slot, Time now) {
+ThreadExecutor::Line& ThreadExecutor::line() {
+  return lines_[stepper.id % kLines];
+}
+
+bool ThreadExecutor::step_slot(Slot& slot, Time now, Look look) {
   if (!slot.try_own() && !MUTANT(engine_without_owner)) return false;
   const StepResult result = step(slot.engine, now, kActionsPerStep, &slot.place);
   slot.wake.store(result.next_wake, std::memory_order_relaxed);
-  if (result.ran > 0) slot.note_stepper();
+  slot.steps.store(slot.steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const uint32_t keeper = slot.keeper.load(std::memory_order_relaxed);
+  if (keeper != stepper.id && (keeper == 0 || look == Look::kNearby)) {
+    slot.keeper.store(stepper.id, std::memory_order_relaxed);
+  }
   slot.disown();
-  if (result.ran > 0) progress_.fetch_add(result.ran, std::memory_order_relaxed);
+  if (result.ran > 0) line().progress.fetch_add(result.ran, std::memory_order_relaxed);
   return result.ran > 0;
 }
 
 bool ThreadExecutor::poll() {
-  lines_[stepper.id % kLines].polls.fetch_add(1, std::memory_order_relaxed);
+  line().polls.fetch_add(1, std::memory_order_relaxed);
   return poll_engines(Look::kAll);
 }
 
 bool ThreadExecutor::poll_nearby() {
-  lines_[stepper.id % kLines].polls.fetch_add(1, std::memory_order_relaxed);
-  return poll_engines(++stepper.turns % kForeignTurn == 0 ? Look::kAll : Look::kNearby);
+  line().polls.fetch_add(1, std::memory_order_relaxed);
+  return poll_engines(Look::kNearby);
 }
 
 uint64_t ThreadExecutor::polls() const {
@@ -183,18 +183,25 @@ bool ThreadExecutor::poll_for_host() {
   return poll_engines(Look::kAll);
 }
 
+// Nearby are the engines that this thread keeps and those that nobody keeps. Every kForeignTurn looks it takes over
+// engines that have work and were left alone since the look before: their keeper is busy, asleep or gone.
 bool ThreadExecutor::poll_engines(Look look) {
   bool ran = false;
+  const bool foreign_turn = look == Look::kAll || ++stepper.turns % kForeignTurn == 0;
   {
     Reading reading(*this);
     Time now = kNever;  // read when it is first needed: most polls find nothing
     for (const auto& slot : reading.slots()) {
-      if (look == Look::kNearby && !slot->near_caller()) continue;
+      const uint32_t keeper = slot->keeper.load(std::memory_order_relaxed);
+      const bool near = keeper == stepper.id || keeper == 0;
+      if (!near && !foreign_turn) continue;
       const Time wake = slot->wake.load(std::memory_order_relaxed);
       const bool has_work = slot->engine.has_work();
       if (!has_work && wake == kNever) continue;
       if (now == kNever) now = clock_.now();
-      if (has_work || wake <= now) ran |= step_slot(*slot, now);
+      if (!has_work && wake > now) continue;
+      if (!near && look == Look::kNearby && !slot->left_alone()) continue;
+      ran |= step_slot(*slot, now, look);
     }
   }
   if (ran) ring(wake_word());  // what ran may be what another thread of this process sleeps for
@@ -278,7 +285,9 @@ void ThreadExecutor::use_wake_word(WakeWord& word) {
 }
 
 uint64_t ThreadExecutor::progress() const {
-  return progress_.load(std::memory_order_relaxed);
+  uint64_t sum = 0;
+  for (const Line& line : lines_) sum += line.progress.load(std::memory_order_relaxed);
+  return sum;
 }
 
 void ThreadExecutor::visit_engines(void (*visit)(Engine&, void*), void* argument) {

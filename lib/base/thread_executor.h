@@ -21,7 +21,7 @@ class ThreadExecutor final : public Executor {
   static constexpr uint64_t kSpinNs = 20'000;
   static constexpr uint64_t kBackstopNs = 1'000'000;  // for conditions that somebody makes true without ringing
   static constexpr size_t kActionsPerStep = 64;
-  static constexpr uint32_t kForeignTurn = 32;  // every so often poll_nearby() looks at all engines
+  static constexpr uint32_t kForeignTurn = 32;  // every so many times poll_nearby() looks at all engines
 
   // `helpers`: how many helper threads; they start with the first engine. `clock` outlives the executor.
   explicit ThreadExecutor(Clock& clock, int helpers = 1);
@@ -56,7 +56,7 @@ class ThreadExecutor final : public Executor {
   // Changes whenever anybody but a helper looks after the engines.
   uint64_t attention() const { return polls() + host_polls_.load(std::memory_order_relaxed); }
   Seen look_at_word();
-  bool step_slot(Slot& slot, Time now);
+  bool step_slot(Slot& slot, Time now, Look look);
   // Earliest wake-up that an engine named; 0 if one has work now.
   Time next_event();
   void swap_table(std::unique_ptr<Table> next);
@@ -77,13 +77,14 @@ class ThreadExecutor final : public Executor {
   struct alignas(kCacheLine) Line {
     std::atomic<uint32_t> readers[2] = {};  // of the current and the previous period
     std::atomic<uint64_t> polls{0};         // calls of poll() and poll_nearby()
+    std::atomic<uint64_t> progress{0};      // actions run
   };
+  Line& line();  // the calling thread's
   Line lines_[kLines];
 
   alignas(kCacheLine) WakeWord own_word_;
   alignas(kCacheLine) WakeWord host_word_;
   alignas(kCacheLine) std::atomic<uint64_t> host_polls_{0};  // by threads in block()
-  std::atomic<uint64_t> progress_{0};
   alignas(kCacheLine) std::atomic<WakeWord*> word_{&own_word_};
 
   std::atomic<uint32_t> stop_{0};

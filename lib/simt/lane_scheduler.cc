@@ -13,7 +13,8 @@ namespace anygin::simt {
 LaneScheduler::LaneScheduler(const SchedulerShape& shape) : shape_(shape), runner_(shape.stacks) {}
 
 uint64_t worker_of_block(const Grid& grid, uint64_t linear, uint64_t workers) {
-  return (linear + static_cast<uint64_t>(grid.device.device)) % workers;
+  const auto first = grid.blocks < workers ? static_cast<uint64_t>(grid.device.device) : 0;
+  return (first + linear) % workers;
 }
 
 // --- Grids come in ---
@@ -68,6 +69,10 @@ void LaneScheduler::order_lanes(Block& block) {
     }
   }
   block.start_order = order.data();
+}
+
+bool LaneScheduler::pending() const {
+  return std::any_of(cursors_.begin(), cursors_.end(), [](const auto& cursor) { return cursor->pending(); });
 }
 
 bool LaneScheduler::admit_on_stall() {

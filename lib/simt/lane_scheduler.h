@@ -32,8 +32,8 @@ struct GridCursor {
   uint64_t left() const { return pending() ? (end - next + step - 1) / step : 0; }  // blocks not admitted
 };
 
-// Which of `workers` runs a block. The first blocks of different devices go to different workers, so that small grids of
-// several ranks run side by side.
+// Which of `workers` runs a block. Equal blocks of different devices go to the same worker, as they are likely to talk to
+// each other; but grids that are too small to employ all workers go to different ones, so that they run side by side.
 uint64_t worker_of_block(const Grid& grid, uint64_t linear, uint64_t workers);
 
 // In which order the lanes of a block start. Canonical: forward.
@@ -60,6 +60,8 @@ class alignas(128) LaneScheduler final : public Engine {
   // After a pass without progress: admits one more block of every grid that has any. True if one was.
   bool admit_on_stall();
   bool idle() const { return resident_.empty() && cursors_.empty(); }
+  // Some blocks are not admitted yet.
+  bool pending() const;
   // Some lanes spin: they can run, and only their polling tells whether they got somewhere.
   bool spinning() const { return spinning_; }
   // Of the parked lanes, as of the last pass.

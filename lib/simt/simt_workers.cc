@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/options.h"
@@ -34,9 +35,9 @@ void SimtWorkers::place(Grid& grid) {
 }
 
 void SimtWorkers::work(LaneScheduler& scheduler) {
-  uint64_t idle_since_ns = 0, idle_ns = 0;
+  uint64_t idle_since_ns = 0, idle_ns = 0, engines_seen = 0;
   while (!stopping_.load(std::memory_order_relaxed)) {
-    if (turn(scheduler, idle_ns >= kIdleSpinNs)) {
+    if (turn(scheduler, idle_ns >= kIdleSpinNs, engines_seen)) {
       idle_since_ns = idle_ns = 0;
       continue;
     }
@@ -48,7 +49,7 @@ void SimtWorkers::work(LaneScheduler& scheduler) {
     } else if (scheduler.spinning() && idle_ns < kLaneSpinNs) {
       yield_thread();
     } else {
-      sleep(scheduler);
+      sleep(scheduler, engines_seen);
     }
   }
   running_.fetch_sub(1);
@@ -56,19 +57,20 @@ void SimtWorkers::work(LaneScheduler& scheduler) {
 
 // One pass over everything. True if lanes or engines got further, or a block was admitted because nothing did. A lane
 // in a loop of its own may be computing as well as spinning: then only a `patient` worker takes it for a stall.
-bool SimtWorkers::turn(LaneScheduler& scheduler, bool patient) {
+// `engines_seen`: the engines' progress when this worker last considered to admit one.
+bool SimtWorkers::turn(LaneScheduler& scheduler, bool patient, uint64_t& engines_seen) {
   Executor& executor = world_.executor;
-  const uint64_t engines_before = executor.progress();
-  bool progress = scheduler.pass(executor);
-  if (!progress) progress = patient ? executor.poll() : executor.poll_nearby();
-  if (progress || executor.progress() != engines_before) return true;
-  return (patient || !scheduler.spinning()) && scheduler.admit_on_stall();
+  if (scheduler.pass(executor) || executor.poll_nearby()) return true;
+  if (!scheduler.pending() || (scheduler.spinning() && !patient)) return false;
+  const uint64_t engines_before = std::exchange(engines_seen, executor.progress());
+  if (engines_seen != engines_before) return true;
+  return scheduler.admit_on_stall();
 }
 
-void SimtWorkers::sleep(LaneScheduler& scheduler) {
+void SimtWorkers::sleep(LaneScheduler& scheduler, uint64_t& engines_seen) {
   WakeWord& word = world_.executor.wake_word();
   const uint32_t seen = word.value.load();
-  if (turn(scheduler, true)) return;
+  if (turn(scheduler, true, engines_seen)) return;
   uint64_t limit_ns = kNever;
   if (!scheduler.idle()) {
     const bool others = awake_.load(std::memory_order_relaxed) > 1;

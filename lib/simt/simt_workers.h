@@ -34,8 +34,8 @@ class SimtWorkers final : public LaneMachine {
 
  private:
   void work(LaneScheduler& scheduler);
-  bool turn(LaneScheduler& scheduler, bool patient);
-  void sleep(LaneScheduler& scheduler);
+  bool turn(LaneScheduler& scheduler, bool patient, uint64_t& engines_seen);
+  void sleep(LaneScheduler& scheduler, uint64_t& engines_seen);
 
   // The one they started in. They outlive a test's world: a worker that looked at one could sleep for ever on its word.
   World& world_;
