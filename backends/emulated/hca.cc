@@ -75,12 +75,21 @@ void Hca::run(const Action& action, Time now) {
       settle(*pairs_.at(number));
       break;
     case kSend:
-      pairs_.at(number)->outgoing_->run_one(world_.choices, now);
-      settle(*pairs_.at(number));
+      send_one(*pairs_.at(number));
       break;
   }
   changed();
   if (stored_) ring(world_.executor.wake_word());
+}
+
+// What the shortcut stored, it stored at the peer: that is who is woken. Not for every piece of a long write, but once
+// it is whole, or for a signal.
+void Hca::send_one(QueuePair& pair) {
+  const Rank peer = pair.peer_;
+  pair.outgoing_->run_one(world_.choices, now_);
+  settle(pair);
+  if (stored_ && !done_.empty()) port_->wake(peer);
+  stored_ = false;
 }
 
 // Takes what completed, and drops the pair from the active set once all is done.

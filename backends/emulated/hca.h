@@ -89,6 +89,7 @@ class Hca final : public Engine, private MessageHandler {
   void take_completions(QueuePair& pair);
   void complete(QueuePair& pair, const WorkDone& done);
   void purge_completions(QueuePair& pair);
+  void send_one(QueuePair& pair);
   void settle(QueuePair& pair);
   void changed() { changed_.store(true, std::memory_order_release); }
 
