@@ -2,15 +2,15 @@
 // The agent for mapped memory: plain loads, stores and atomics of this process, done before the call returns.
 //
 // Aligned 8-byte words of the destination are never torn. The bytes before the first and after the last aligned word
-// are stored one by one; the words between are stored one by one, or on x86-64 as SSE2 vectors of two. The latter holds
-// because a vector starts at a word, and a core splits a store only at cache lines, which are word boundaries too. The
-// compiler may turn a memcpy into `rep movs`, of which the manuals promise nothing, so none is used here.
+// are stored one by one; the words between are stored one by one, or on x86-64 as vectors of two or four. The latter
+// holds because a vector starts at a word, and a core splits a store only at cache lines, which are word boundaries
+// too. The compiler may turn a memcpy into `rep movs`, of which the manuals promise nothing, so none is used here.
 #include "anygin/base/memory_agent.h"
 
 #include <algorithm>
 #include <cstring>
 #if defined(__x86_64__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 #include "anygin/base/env_real.h"
@@ -38,21 +38,37 @@ void store_word(char* to, const char* from) {
 }
 
 #if defined(__x86_64__) && !defined(ANYGIN_SANITIZE_THREAD)
-// Stores blocks of kBlock bytes, which are whole words; returns how many bytes.
-uint64_t store_blocks(char* to, const char* from, uint64_t bytes) {
-  constexpr uint64_t kBlock = 64;
+// Both store whole blocks of so many bytes, which are words, and return how many bytes that was.
+constexpr uint64_t kBlock = 128;
+
+uint64_t store_blocks_sse2(char* to, const char* from, uint64_t bytes) {
   uint64_t done = 0;
   for (; bytes - done >= kBlock; done += kBlock) {
-    const auto* source = reinterpret_cast<const __m128i*>(from + done);
-    auto* destination = reinterpret_cast<__m128i*>(to + done);
-    const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
-    const __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-    _mm_storeu_si128(destination, a);
-    _mm_storeu_si128(destination + 1, b);
-    _mm_storeu_si128(destination + 2, c);
-    _mm_storeu_si128(destination + 3, d);
+    for (uint64_t i = done; i < done + kBlock; i += sizeof(__m128i)) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    }
   }
   return done;
+}
+
+__attribute__((target("avx"))) uint64_t store_blocks_avx(char* to, const char* from, uint64_t bytes) {
+  uint64_t done = 0;
+  for (; bytes - done >= kBlock; done += kBlock) {
+    const auto* source = reinterpret_cast<const __m256i*>(from + done);
+    auto* destination = reinterpret_cast<__m256i*>(to + done);
+    const __m256i a = _mm256_loadu_si256(source), b = _mm256_loadu_si256(source + 1);
+    const __m256i c = _mm256_loadu_si256(source + 2), d = _mm256_loadu_si256(source + 3);
+    _mm256_storeu_si256(destination, a);
+    _mm256_storeu_si256(destination + 1, b);
+    _mm256_storeu_si256(destination + 2, c);
+    _mm256_storeu_si256(destination + 3, d);
+  }
+  return done;
+}
+
+uint64_t store_blocks(char* to, const char* from, uint64_t bytes) {
+  static const bool has_avx = __builtin_cpu_supports("avx");
+  return has_avx ? store_blocks_avx(to, from, bytes) : store_blocks_sse2(to, from, bytes);
 }
 #else
 uint64_t store_blocks(char*, const char*, uint64_t) {

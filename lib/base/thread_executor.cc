@@ -66,8 +66,7 @@ struct ThreadExecutor::Table {
 // so was waited for; a reader that counts itself later sees the new table.
 class ThreadExecutor::Reading {
  public:
-  explicit Reading(ThreadExecutor& executor)
-      : count_(executor.line().readers[executor.period_.load() & 1]) {
+  explicit Reading(ThreadExecutor& executor) : count_(executor.line().readers[executor.period_.load() & 1]) {
     count_.fetch_add(1);
     table_ = executor.table_.load();
   }

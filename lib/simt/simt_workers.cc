@@ -31,7 +31,12 @@ void SimtWorkers::place(Grid& grid) {
   const size_t shares = std::min<uint64_t>(workers, grid.blocks);
   const size_t first = worker_of_block(grid, 0, workers);
   for (size_t share = 0; share < shares; ++share) schedulers_[(first + share) % workers]->place(grid);
+  ring_workers();
+}
+
+void SimtWorkers::ring_workers() {
   ring(world_.executor.wake_word());
+  ring(idle_word_);
 }
 
 void SimtWorkers::work(LaneScheduler& scheduler) {
@@ -69,7 +74,7 @@ bool SimtWorkers::turn(LaneScheduler& scheduler, bool patient, uint64_t& engines
 
 void SimtWorkers::sleep(LaneScheduler& scheduler, uint64_t& engines_seen) {
   WakeWord& word = world_.executor.wake_word();
-  const uint32_t seen = word.value.load();
+  const uint32_t seen = word.value.load(), idle_seen = idle_word_.value.load();
   if (turn(scheduler, true, engines_seen)) return;
   uint64_t limit_ns = kNever;
   if (!scheduler.idle()) {
@@ -82,14 +87,18 @@ void SimtWorkers::sleep(LaneScheduler& scheduler, uint64_t& engines_seen) {
     }
   }
   awake_.fetch_sub(1, std::memory_order_relaxed);
-  if (limit_ns > 0) sleep_on(word, seen, limit_ns);
+  if (scheduler.idle()) {
+    sleep_on(idle_word_, idle_seen, kNever);
+  } else if (limit_ns > 0) {
+    sleep_on(word, seen, limit_ns);
+  }
   awake_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void SimtWorkers::stop() {
   constexpr uint64_t kPatienceNs = 20'000'000;
   stopping_ = true;
-  ring(world_.executor.wake_word());
+  ring_workers();
   const uint64_t begin_ns = monotonic_ns();
   while (running_.load() != 0 && monotonic_ns() - begin_ns < kPatienceNs) yield_thread();
 }

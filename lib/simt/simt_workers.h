@@ -33,6 +33,7 @@ class SimtWorkers final : public LaneMachine {
   void stop();
 
  private:
+  void ring_workers();
   void work(LaneScheduler& scheduler);
   bool turn(LaneScheduler& scheduler, bool patient, uint64_t& engines_seen);
   void sleep(LaneScheduler& scheduler, uint64_t& engines_seen);
@@ -41,6 +42,7 @@ class SimtWorkers final : public LaneMachine {
   World& world_;
   std::vector<std::unique_ptr<LaneScheduler>> owned_;
   std::vector<LaneScheduler*> schedulers_;
+  WakeWord idle_word_;  // workers without any block sleep on it: nothing but a new grid concerns them
   std::atomic<bool> stopping_{false};
   std::atomic<size_t> running_{0};  // threads that have not stopped
   std::atomic<size_t> awake_{0};    // and of them, those that do not sleep
