@@ -3,7 +3,7 @@
 # like `chrt -f 1` (real-time priority) in front of every program, as arguments. Exit 1: a bar was missed.
 #   tools/dev/bench_A1.sh [WRAPPER ARGUMENT...]
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 3
 
 readonly kBench=build/release/bench
 readonly kExamples=build/release/examples

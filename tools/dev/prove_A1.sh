@@ -26,7 +26,7 @@ step() {
     failed=1
     say "FAILED $name ($((SECONDS - begin)) s, exit $?): $*"
   fi
-  tail -n 12 "$kState/$name.out" | sed 's/^/    /' | tee -a "$kLog"
+  tail -n 24 "$kState/$name.out" | sed 's/^/    /' | tee -a "$kLog"
 }
 
 # Every layout of ranks on nodes, as threads and as processes.
@@ -76,7 +76,7 @@ step matrix 900 bash -c matrix
 step seeds 1200 bash -c seeds
 step conformance 1800 ./dev test -L conformance
 step mutants 1800 ./dev test --preset mutants -L mutants
-step bench 900 build/release/bench/anygin_bench
+step bench 900 tools/dev/bench_A1.sh
 step build_times 1200 bash -c build_times
 step clang 1800 ./dev test --preset clang -L ci
 step asan 1800 ./dev test --preset asan -L ci
