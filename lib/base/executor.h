@@ -62,9 +62,9 @@ class Executor {
   virtual WaitOutcome block(Waiter& waiter) = 0;
   // The word that ring() must ring when something of this process may have become ready.
   virtual WakeWord& wake_word() = 0;
-  // The word that blocked host threads sleep on while others step the engines: ring it too, after wake_word(), when what
-  // only a host thread may wait for has come about (an operation of a stream, a message of a peer, an abort). The work
-  // of engines does not ring it: it would call every blocked thread to a core that a worker needs.
+  // The word that blocked host threads sleep on while others step the engines: ring it too, after wake_word(), when
+  // what only a host thread may wait for has come about (an operation of a stream, a message of a peer, an abort). The
+  // work of engines does not ring it: it would call every blocked thread to a core that a worker needs.
   virtual WakeWord& host_word() { return wake_word(); }
   // From now on the process waits and is woken through `word` (in a page that its peers map). It outlives the executor.
   virtual void use_wake_word(WakeWord& word) = 0;

@@ -36,7 +36,8 @@ bool LaneScheduler::take_inbox() {
   const std::lock_guard turn(turn_);
   occupied_.store(true, std::memory_order_relaxed);
   for (Grid* grid : grids) {
-    const uint64_t first = (shape_.worker + shape_.workers - worker_of_block(*grid, 0, shape_.workers)) % shape_.workers;
+    const uint64_t first =
+        (shape_.worker + shape_.workers - worker_of_block(*grid, 0, shape_.workers)) % shape_.workers;
     cursors_.push_back(std::make_unique<GridCursor>(GridCursor{grid, first, grid->blocks, shape_.workers}));
     if (Block* block = admit(*cursors_.back())) resident_.push_back(block);
   }

@@ -32,8 +32,9 @@ struct GridCursor {
   uint64_t left() const { return pending() ? (end - next + step - 1) / step : 0; }  // blocks not admitted
 };
 
-// Which of `workers` runs a block. Equal blocks of different devices go to the same worker, as they are likely to talk to
-// each other; but grids that are too small to employ all workers go to different ones, so that they run side by side.
+// Which of `workers` runs a block. Equal blocks of different devices go to the same worker, as they are likely to talk
+// to each other; but grids that are too small to employ all workers go to different ones, so that they run side by
+// side.
 uint64_t worker_of_block(const Grid& grid, uint64_t linear, uint64_t workers);
 
 // In which order the lanes of a block start. Canonical: forward.
