@@ -133,15 +133,20 @@ class Rank {
   int failures_ = 0;
 };
 
+// kKeep: the case loses the device, and what is on it cannot be freed.
+enum class WhenDone { kFree, kKeep };
+
 // Results that a kernel leaves for its host: one per rank, in device memory.
 template <typename T>
 class Outcome {
  public:
-  explicit Outcome(Rank& rank) : rank_(rank) {
+  explicit Outcome(Rank& rank, WhenDone when_done = WhenDone::kFree) : rank_(rank), when_done_(when_done) {
     rank.must(cudaMalloc(reinterpret_cast<void**>(&device_), sizeof(T)), "cudaMalloc");
     rank.must(cudaMemset(device_, 0, sizeof(T)), "cudaMemset");
   }
-  ~Outcome() { rank_.must(cudaFree(device_), "cudaFree"); }
+  ~Outcome() {
+    if (when_done_ == WhenDone::kFree) rank_.must(cudaFree(device_), "cudaFree");
+  }
   Outcome(const Outcome&) = delete;
   Outcome& operator=(const Outcome&) = delete;
   T* device() const { return device_; }
@@ -153,6 +158,7 @@ class Outcome {
 
  private:
   Rank& rank_;
+  const WhenDone when_done_;
   T* device_ = nullptr;
 };
 

@@ -9,6 +9,7 @@ namespace {
 using conformance::kBufferBytes;
 using conformance::Outcome;
 using conformance::Rank;
+using conformance::WhenDone;
 using conformance::Window;
 using Clock = std::chrono::steady_clock;
 
@@ -23,8 +24,8 @@ __global__ void wait_for_ever(ncclDevComm comm, unsigned* passed) {
 
 CONFORMANCE_CASE(P32_abort_ends_every_wait, 2) {
   const ncclDevComm comm = rank.dev_comm();
-  Outcome<unsigned>* const passed = new Outcome<unsigned>(rank);  // the device is lost afterwards: not freed
-  wait_for_ever<<<1, kThreads, 0, rank.stream>>>(comm, passed->device());
+  const Outcome<unsigned> passed(rank, WhenDone::kKeep);
+  wait_for_ever<<<1, kThreads, 0, rank.stream>>>(comm, passed.device());
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const auto since = Clock::now();
   rank.must(ncclCommAbort(rank.comm), "ncclCommAbort");
@@ -105,22 +106,22 @@ void run_put_into_nothing(Rank& rank, bool wait_counter) {
   rank.must(ncclMemAlloc(&buffer, kBufferBytes), "ncclMemAlloc");
   rank.must(ncclCommWindowRegister(rank.comm, buffer, kBufferBytes, &gone, NCCL_WIN_COLL_SYMMETRIC), "ncclCommWindowRegister");
   const ncclDevComm comm = rank.dev_comm();
-  Outcome<Passed>* const passed = new Outcome<Passed>(rank);
+  const Outcome<Passed> passed(rank, WhenDone::kKeep);
   if (rank.rank == 1) rank.must(ncclCommWindowDeregister(rank.comm, gone), "ncclCommWindowDeregister");
   rank.window(4096);  // collective: rank 1 has deregistered
   if (rank.rank == 0) {
     const auto since = Clock::now();
-    put_into_nothing<<<1, 1, 0, rank.stream>>>(comm, gone, source.handle, wait_counter, passed->device());
+    put_into_nothing<<<1, 1, 0, rank.stream>>>(comm, gone, source.handle, wait_counter, passed.device());
     const cudaError_t error = cudaStreamSynchronize(rank.stream);
     if (Clock::now() - since > kBound) rank.fail("the failed operation was waited for longer than 1 s");
     rank.expect_eq(static_cast<int>(error), static_cast<int>(cudaErrorLaunchFailure), "the stream's error after a failed put");
-    const auto* const result = passed->device();  // device memory of the cpu target; the device itself is lost
+    const auto* const result = passed.device();  // device memory of the cpu target; the device itself is lost
     rank.expect_eq(result->flush + result->counter, 0u, "waits that passed a failed put");
   } else {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    read_two_signals<<<1, 1, 0, rank.stream>>>(comm, passed->device());
+    read_two_signals<<<1, 1, 0, rank.stream>>>(comm, passed.device());
     if (cudaStreamSynchronize(rank.stream) == cudaSuccess) {
-      const Passed seen = *passed->device();
+      const Passed seen = *passed.device();
       rank.expect_eq(seen.own_signal, 0u, "signal of the failed put");
       rank.expect_eq(seen.later_signal, 0u, "a later strong signal");
     }
@@ -134,14 +135,14 @@ CONFORMANCE_CASE(P31_a_failed_put_passes_no_counter, 2) { run_put_into_nothing(r
 // P34: nobody can make progress: the run ends with a report.
 CONFORMANCE_CASE_WITH(P34_a_hang_ends_with_a_report, 2, {"ANYGIN_HANG_TIMEOUT=1"}) {
   const ncclDevComm comm = rank.dev_comm();
-  Outcome<unsigned>* const passed = new Outcome<unsigned>(rank);
+  const Outcome<unsigned> passed(rank, WhenDone::kKeep);
   const auto since = Clock::now();
-  wait_for_ever<<<1, kThreads, 0, rank.stream>>>(comm, passed->device());
+  wait_for_ever<<<1, kThreads, 0, rank.stream>>>(comm, passed.device());
   const cudaError_t error = cudaStreamSynchronize(rank.stream);
   const double took = std::chrono::duration<double>(Clock::now() - since).count();
   rank.expect_eq(static_cast<int>(error), static_cast<int>(cudaErrorLaunchFailure), "the stream's error after a hang");
   if (took < 0.9 || took > 5) rank.fail("the verdict came after " + std::to_string(took) + " s, should be 1 s after the last progress");
-  rank.expect_eq(*passed->device(), 0u, "waits that passed");
+  rank.expect_eq(*passed.device(), 0u, "waits that passed");
   rank.abandon();
 }
 
@@ -186,12 +187,12 @@ void run_misuse(Rank& rank, Wrong wrong) {
   rank.must(ncclCommWindowRegister(rank.comm, buffer, 1000, &d, NCCL_WIN_COLL_SYMMETRIC), "ncclCommWindowRegister");
   const Window source = rank.window(4096);
   const ncclDevComm comm = rank.dev_comm();
-  Outcome<unsigned>* const passed = new Outcome<unsigned>(rank);
-  misuse<<<1, 1, 0, rank.stream>>>(comm, d, source.handle, wrong, passed->device());
+  const Outcome<unsigned> passed(rank, WhenDone::kKeep);
+  misuse<<<1, 1, 0, rank.stream>>>(comm, d, source.handle, wrong, passed.device());
   const cudaError_t error = cudaStreamSynchronize(rank.stream);
   const bool good = wrong == Wrong::kNothing;
   rank.expect_eq(static_cast<int>(error), static_cast<int>(good ? cudaSuccess : cudaErrorLaunchFailure), "the stream's error");
-  rank.expect_eq(*passed->device(), good ? 1u : 0u, "kernels that went on");
+  rank.expect_eq(*passed.device(), good ? 1u : 0u, "kernels that went on");
   const auto* const bytes = static_cast<const unsigned char*>(buffer);
   for (int i = 1000; i < 4096; ++i) rank.expect_eq(static_cast<int>(bytes[i]), 0x5a, "byte behind the window");
   if (!good) {
@@ -226,12 +227,12 @@ __global__ void put_at(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, si
 void run_other_size(Rank& rank, size_t offset, bool good) {
   const Window d = rank.window(rank.rank == 0 ? 64 : 8192), source = rank.window(4096);
   const ncclDevComm comm = rank.dev_comm();
-  Outcome<unsigned>* const passed = new Outcome<unsigned>(rank);
+  const Outcome<unsigned> passed(rank, WhenDone::kKeep);
   if (rank.rank == 0) {
-    put_at<<<1, 1, 0, rank.stream>>>(comm, d.handle, source.handle, offset, passed->device());
+    put_at<<<1, 1, 0, rank.stream>>>(comm, d.handle, source.handle, offset, passed.device());
     const cudaError_t error = cudaStreamSynchronize(rank.stream);
     rank.expect_eq(static_cast<int>(error), static_cast<int>(good ? cudaSuccess : cudaErrorLaunchFailure), "the stream's error");
-    rank.expect_eq(*passed->device(), good ? 1u : 0u, "kernels that went on");
+    rank.expect_eq(*passed.device(), good ? 1u : 0u, "kernels that went on");
   }
   if (good) {
     rank.window(4096);  // collective: rank 1 stays until rank 0 is done
