@@ -16,14 +16,18 @@ namespace {
 
 // A thread that steps engines, as they see it.
 struct Stepper {
-  Stepper() {
-    static std::atomic<uint32_t> last{0};
-    id = last.fetch_add(1, std::memory_order_relaxed) + 1;
-  }
-  uint32_t id;  // never 0
+  uint32_t id = 0;  // 0: not given yet
   uint32_t turns = 0;
 };
-thread_local Stepper stepper;
+thread_local Stepper stepper __attribute__((tls_model("initial-exec")));
+
+// The calling thread's, never 0.
+uint32_t stepper_id() {
+  static std::atomic<uint32_t> last{0};
+  if (stepper.id == 0) [[unlikely]]
+    stepper.id = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return stepper.id;
+}
 
 }  // namespace
 
@@ -144,7 +148,7 @@ void ThreadExecutor::kick(Engine&) {
 }
 
 ThreadExecutor::Line& ThreadExecutor::line() {
-  return lines_[stepper.id % kLines];
+  return lines_[stepper_id() % kLines];
 }
 
 bool ThreadExecutor::step_slot(Slot& slot, Time now, Look look) {
@@ -153,8 +157,8 @@ bool ThreadExecutor::step_slot(Slot& slot, Time now, Look look) {
   slot.wake.store(result.next_wake, std::memory_order_relaxed);
   slot.steps.store(slot.steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   const uint32_t keeper = slot.keeper.load(std::memory_order_relaxed);
-  if (keeper != stepper.id && (keeper == 0 || look == Look::kNearby)) {
-    slot.keeper.store(stepper.id, std::memory_order_relaxed);
+  if (keeper != stepper_id() && (keeper == 0 || look == Look::kNearby)) {
+    slot.keeper.store(stepper_id(), std::memory_order_relaxed);
   }
   slot.disown();
   if (result.ran > 0) line().progress.fetch_add(result.ran, std::memory_order_relaxed);
@@ -192,7 +196,7 @@ bool ThreadExecutor::poll_engines(Look look) {
     Time now = kNever;  // read when it is first needed: most polls find nothing
     for (const auto& slot : reading.slots()) {
       const uint32_t keeper = slot->keeper.load(std::memory_order_relaxed);
-      const bool near = keeper == stepper.id || keeper == 0;
+      const bool near = keeper == stepper_id() || keeper == 0;
       if (!near && !foreign_turn) continue;
       const Time wake = slot->wake.load(std::memory_order_relaxed);
       const bool has_work = slot->engine.has_work();
