@@ -46,6 +46,7 @@ endforeach()
 if(ANYGIN_NVCC)
   anygin_compile_test(device_all.nvcc ${ANYGIN_NVCC} -std=c++17 -c -arch=sm_90 -I${CMAKE_SOURCE_DIR}/lib/include
     -I${ANYGIN_INCLUDE_DIR} -o ${CMAKE_BINARY_DIR}/tests/device_all_nvcc.o ${CMAKE_CURRENT_LIST_DIR}/device_all.cu)
+  set_tests_properties(compile_nccl.device_all.nvcc PROPERTIES TIMEOUT 300)  # a minute on two idle cores
 else()
   anygin_compile_test(device_all.nvcc ${CMAKE_COMMAND} -E echo "skipped: no nvcc here")
   set_tests_properties(compile_nccl.device_all.nvcc PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no nvcc")

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <ostream>
@@ -56,17 +56,29 @@ const char* what_is_broken(const std::string& mutant) {
   return nullptr;
 }
 
-// The command's exit code; 124 if it did not end in time. `setting` stands in front of it.
-int run(const std::string& setting, const std::string& command) {
+struct Outcome {
+  int code;            // 124 if it did not end in time
+  std::string output;  // the end of it
+};
+
+// Runs the command; `setting` stands in front of it.
+Outcome run(const std::string& setting, const std::string& command) {
   std::string variables, program = command;
   while (program.find('=') < program.find(' ')) {  // leading NAME=value words
     variables += program.substr(0, program.find(' ') + 1);
     program.erase(0, program.find(' ') + 1);
   }
-  const std::string line =
-      "cd " ANYGIN_BUILD_DIR " && " + setting + " " + variables + "timeout -k 1 8 ./" + program + " >/dev/null 2>&1";
-  const int status = std::system(line.c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const std::string line = "cd " ANYGIN_BUILD_DIR " && " + setting + " " + variables + "timeout -k 1 8 ./" + program +
+                           " 2>&1 | tail -n 12; "
+                           "exit ${PIPESTATUS[0]}";
+  Outcome outcome{-1, ""};
+  FILE* const pipe = popen(("bash -c '" + line + "'").c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  char chunk[4096];
+  for (size_t got; (got = fread(chunk, 1, sizeof(chunk), pipe)) > 0;) outcome.output.append(chunk, got);
+  const int status = pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
 }
 
 class Mutant : public testing::TestWithParam<Line> {};
@@ -75,11 +87,12 @@ TEST_P(Mutant, is_caught) {
   const Line& line = GetParam();
   const char* const what = what_is_broken(line.mutant);
   ASSERT_NE(what, nullptr) << "tests/mutants/mutants.list: no mutant '" << line.mutant << "' in lib/base/mutants.def";
-  EXPECT_EQ(run("", line.command), 0) << "fails without the mutant: " << line.command;
-  const int with = run("ANYGIN_MUTANT=" + line.mutant, line.command);
-  EXPECT_NE(with, 0) << "does not notice that " << what << ": " << line.command;
-  EXPECT_NE(with, 2) << "usage error, not a finding: " << line.command;
-  EXPECT_NE(with, 127) << "no such program: " << line.command;
+  const Outcome without = run("", line.command);
+  EXPECT_EQ(without.code, 0) << "fails without the mutant: " << line.command << "\n" << without.output;
+  const Outcome with = run("ANYGIN_MUTANT=" + line.mutant, line.command);
+  EXPECT_NE(with.code, 0) << "does not notice that " << what << ": " << line.command << "\n" << with.output;
+  EXPECT_NE(with.code, 2) << "usage error, not a finding: " << line.command << "\n" << with.output;
+  EXPECT_NE(with.code, 127) << "no such program: " << line.command << "\n" << with.output;
 }
 
 INSTANTIATE_TEST_SUITE_P(all, Mutant, testing::ValuesIn(read_list()), [](const auto& instance) {
