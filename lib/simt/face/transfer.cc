@@ -45,12 +45,14 @@ char* at(const Rows& rows, const Piece& piece, size_t row) {
 
 // Source and destination may overlap.
 void copy_piece(const Rows& destination, const Rows& source, const Piece& piece) {
+  if (piece.bytes == 0) return;  // then either side may be null
   for (size_t row = 0; row < piece.rows; ++row) {
     std::memmove(at(destination, piece, row), at(source, piece, row), piece.bytes);
   }
 }
 
 void fill_piece(const Rows& destination, int value, const Piece& piece) {
+  if (piece.bytes == 0) return;
   for (size_t row = 0; row < piece.rows; ++row) std::memset(at(destination, piece, row), value, piece.bytes);
 }
 
