@@ -63,8 +63,10 @@ void LaneRunner::sync_block() {
   if (block.reducing) [[unlikely]] {
     fail_and_exit("came to __syncthreads() while others of its block wait in __syncthreads_count/and/or()");
   }
-  if (block.arrived + 1 == block.live) [[unlikely]]
-    return release_block_barrier(block);
+  if (block.arrived + 1 == block.live) [[unlikely]] {
+    release_block_barrier(block);
+    return pause_after_release(block);
+  }
   block.at_barrier[block.arrived++] = static_cast<uint16_t>(block.current);
   switch_away(block);
 }
@@ -80,6 +82,7 @@ int LaneRunner::sync_block_reduce(BlockReduce reduce, int predicate) {
   add(reduction, predicate);
   if (block.arrived + 1 == block.live) {
     release_block_barrier(block);
+    pause_after_release(block);
   } else {
     block.at_barrier[block.arrived++] = static_cast<uint16_t>(block.current);
     switch_away(block);

@@ -133,6 +133,7 @@ ANYGIN_NEVER_RETURNS void LaneRunner::end_stack(char* low) {
 void LaneRunner::enter_block(Block& block) {
   block_ = &block;
   block.polls = 0;
+  releases_at_visit_ = block.releases;
   anygin_block_idx = block.index;
   anygin_block_dim = block.grid->shape.block;
   anygin_grid_dim = block.grid->shape.grid;

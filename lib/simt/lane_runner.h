@@ -59,6 +59,8 @@ class LaneRunner final : public LaneHost {
   uint32_t enter_next_ready(Block& block);
   void switch_to_shaped(FiberContext* save, Block& block, uint32_t lane);
   void switch_away(Block& block);
+  static constexpr uint64_t kReleasesPerVisit = 4096;
+  void pause_after_release(Block& block);
   void switch_home(Block& block);
   void start_stack(FiberContext* save);
   [[noreturn]] void end_stack(char* low);
@@ -70,6 +72,7 @@ class LaneRunner final : public LaneHost {
   bool one_step_ = false;   // go home at every scheduling point
   bool may_start_ = false;  // one_step_: may the stack take a lane that has not started?
   uint64_t exits_ = 0;
+  uint64_t releases_at_visit_ = 0;  // the block's, when the visit began
   StackPool stacks_;
 };
 

@@ -55,6 +55,7 @@ Block* LaneScheduler::admit(GridCursor& cursor) {
   Block* block = pool_.take(lanes);
   block->begin(*cursor.grid, cursor, cursor.next);
   cursor.next += cursor.step;
+  if (cursor.pending()) admitted_at_ = pass_time();
   if (shape_.order != LaneOrder::kForward) order_lanes(*block);
   return block;
 }
@@ -78,6 +79,11 @@ bool LaneScheduler::pending() const {
 
 bool LaneScheduler::admit_on_stall() {
   const std::lock_guard turn(turn_);
+  clock_read_ = false;
+  return admit_one_each();
+}
+
+bool LaneScheduler::admit_one_each() {
   bool admitted = false;
   for (const auto& cursor : cursors_) {
     if (Block* block = admit(*cursor)) {
@@ -86,6 +92,13 @@ bool LaneScheduler::admit_on_stall() {
     }
   }
   return admitted;
+}
+
+// Lanes that poll, sleep and meet again may look like progress for ever while they wait for a block that has not started:
+// on a device all would be resident. So a grid gets its next block after a while, whatever the others do.
+bool LaneScheduler::admit_in_time() {
+  if (!pending()) return false;
+  return pass_time() - admitted_at_ >= kAdmissionPatience && admit_one_each();
 }
 
 // Grids that found the device full when they came get their first block as soon as there is room.
@@ -163,6 +176,7 @@ bool LaneScheduler::pass(Executor& executor) {
     const std::lock_guard turn(turn_);
     sweep();
     progress |= admit_lonely();
+    progress |= admit_in_time();
     count_lanes();
   }
   tell_finished();

@@ -97,6 +97,9 @@ class alignas(128) LaneScheduler final : public Engine {
 
   bool take_inbox();
   Block* admit(GridCursor& cursor);
+  static constexpr Time kAdmissionPatience = kMillisecond;
+  bool admit_one_each();
+  bool admit_in_time();
   bool admit_lonely();
   bool visit(Block& block);
   bool wake_parked(Block& block);
@@ -123,6 +126,7 @@ class alignas(128) LaneScheduler final : public Engine {
   bool clock_read_ = false;  // in this pass
   Time now_ = 0;
   Time earliest_deadline_ = kNever;
+  Time admitted_at_ = 0;  // when the last block was admitted while others waited
 
   // Held while lanes run and while the lists change; free between blocks.
   mutable std::mutex turn_;

@@ -37,6 +37,14 @@ __attribute__((always_inline)) inline void LaneRunner::switch_home(Block& block)
   switch_fiber(&block.contexts[block.current], &home_);
 }
 
+// A block that only meets itself over and over, as one that polls between barriers does, gives way to the others too.
+__attribute__((always_inline)) inline void LaneRunner::pause_after_release(Block& block) {
+  if (block.releases - releases_at_visit_ < kReleasesPerVisit) [[likely]]
+    return;
+  block.push_ready(block.current);
+  switch_home(block);
+}
+
 // The common way is short and calls nothing: what is rare leaves by a tail call.
 __attribute__((always_inline)) inline void LaneRunner::switch_away(Block& block) {
   FiberContext* save = &block.contexts[block.current];

@@ -20,7 +20,7 @@ __attribute__((noinline)) bool arrive(LaneRunner& runner, WarpOp& op, bool& misu
 
 void LaneRunner::warp_op(WarpOp& op) {
   bool misused = false;
-  if (arrive(*this, op, misused)) return;
+  if (arrive(*this, op, misused)) return pause_after_release(*block_);
   if (misused) exit_lane();
   ++block_->gathering;
   switch_away(*block_);
