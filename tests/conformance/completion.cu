@@ -141,7 +141,7 @@ __global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
-  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+  for (uint64_t turn = 1; turn <= kRareTurns; ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_StrongSignalInc{kArrived}, ncclGin_None{}, block);
