@@ -43,7 +43,10 @@ bool write_file(const std::string& path, const std::string& text) {
 // of the file.
 std::vector<std::string> Driver::image_options() const {
   std::vector<std::string> more = {"-fPIC", "-fno-semantic-interposition"};
-  if (options_.host_compiler.find("clang") == std::string::npos) more.push_back("-fno-gnu-unique");
+  if (options_.host_compiler.find("clang") == std::string::npos) {
+    // Merged tails would give two calls of the device API one call site: reports would name the wrong line.
+    append(&more, {"-fno-gnu-unique", "-fno-crossjumping", "-fno-tree-tail-merge"});
+  }
   return more;
 }
 

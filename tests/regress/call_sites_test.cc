@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimized calls of the device API keep places of their own: a report names the line of the call that was wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+namespace anygin {
+namespace {
+
+int line_of(const std::string& mark) {
+  std::ifstream source(ANYGIN_CALL_SITES_SOURCE);
+  int number = 1;
+  for (std::string line; std::getline(source, line); ++number) {
+    if (line.find(mark) != std::string::npos) return number;
+  }
+  return -1;
+}
+
+class CallSites : public testing::TestWithParam<int> {};
+
+TEST_P(CallSites, a_report_names_the_line_of_its_call) {
+  const std::string which = std::to_string(GetParam());
+  FILE* const pipe = popen(("timeout 15 " ANYGIN_CALL_SITES_PROGRAM " " + which + " 2>&1").c_str(), "r");
+  std::string text;
+  char buffer[4096];
+  while (pipe && std::fgets(buffer, sizeof(buffer), pipe)) text += buffer;
+  if (pipe) pclose(pipe);
+  EXPECT_THAT(text, testing::HasSubstr("[at call_sites.cu:" + std::to_string(line_of("line of case " + which)) + "]"));
+}
+
+INSTANTIATE_TEST_SUITE_P(calls, CallSites, testing::Values(0, 1, 2));
+
+}  // namespace
+}  // namespace anygin
