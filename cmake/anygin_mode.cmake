@@ -14,6 +14,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")   # assertions stay on in release
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-gdwarf-4>)  # binutils' addr2line misses clang's inlined frames in version 5
+endif()
 
 add_compile_definitions(ANYGIN_TARGET_CPU=1)
 add_compile_options(-fno-omit-frame-pointer)

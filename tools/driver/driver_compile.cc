@@ -111,6 +111,8 @@ int Driver::compile_cuda(const Input& input, const std::string& object) {
   std::vector<std::string> command = {options_.host_compiler, "-std=" + options_.standard};
   append(&command, {"-Wno-dangling-else", "-Wno-empty-body"});
   command.push_back("-g1");  // lines for reports; a -g of the user's comes later and wins
+  // The inlined frames that clang writes in version 5 are missed by binutils' addr2line.
+  if (options_.host_compiler.find("clang") != std::string::npos) command.push_back("-gdwarf-4");
   append(&command, options_.compile);
   append(&command, image_options());
   append(&command, {"-x", "c++-cpp-output", "-c", rewritten, "-o", object});
