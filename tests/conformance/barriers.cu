@@ -5,6 +5,8 @@
 namespace {
 
 using conformance::kBufferBytes;
+using conformance::local;
+using conformance::other_than;
 using conformance::kWords;
 using conformance::may_reorder;
 using conformance::Outcome;
@@ -97,15 +99,6 @@ CONFORMANCE_CASE(P17_a_later_kernel_reuses_an_index, 3) {
 }
 
 // P18, F8: puts toward me before the barrier, with and without the Put fence. P19 likewise for gets.
-__device__ unsigned other_than(const uint64_t* words, uint64_t value) {
-  unsigned others = 0;
-  for (size_t i = 0; i < kWords; ++i) {
-    others += cuda::atomic_ref<uint64_t>(const_cast<uint64_t&>(words[i])).load(cuda::memory_order_relaxed) != value;
-  }
-  return others;
-}
-__device__ uint64_t* local(ncclWindow_t window) { return static_cast<uint64_t*>(ncclGetLocalPointer(window, 0)); }
-
 __global__ void put_barrier(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, ncclGinFenceLevel fence, uint64_t turns, unsigned* stale) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);

@@ -4,7 +4,10 @@
 
 namespace {
 
+using conformance::fill;
 using conformance::kBufferBytes;
+using conformance::local;
+using conformance::other_than;
 using conformance::kWords;
 using conformance::may_reorder;
 using conformance::Outcome;
@@ -16,20 +19,6 @@ constexpr int kRareTurns = 3000;  // for a freedom that needs two late events at
 constexpr int kThreads = 64;
 constexpr ncclGinSignal_t kArrived = 0, kSettled = 1, kAck = 2;
 constexpr ncclGinCounter_t kDone = 0;
-
-__device__ void fill(uint64_t* words, uint64_t value) {
-  for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) words[i] = value;
-  __syncthreads();
-}
-// Words that are not `value`.
-__device__ unsigned other_than(const uint64_t* words, uint64_t value) {
-  unsigned others = 0;
-  for (size_t i = 0; i < kWords; ++i) {
-    others += cuda::atomic_ref<uint64_t>(const_cast<uint64_t&>(words[i])).load(cuda::memory_order_relaxed) != value;
-  }
-  return others;
-}
-__device__ uint64_t* local(ncclWindow_t window) { return static_cast<uint64_t*>(ncclGetLocalPointer(window, 0)); }
 
 enum class Release { kFlush, kCounter, kNothing };
 constexpr uint64_t kOverwritten = 0xdeadbeefdeadbeefull;

@@ -162,6 +162,24 @@ class Outcome {
   T* device_ = nullptr;
 };
 
+// The start of a window's memory on this rank.
+__device__ inline uint64_t* local(ncclWindow_t window) { return static_cast<uint64_t*>(ncclGetLocalPointer(window, 0)); }
+
+// All threads of the block fill a buffer of kWords and meet.
+__device__ inline void fill(uint64_t* words, uint64_t value) {
+  for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) words[i] = value;
+  __syncthreads();
+}
+
+// How many words of a buffer are not `value`; one thread.
+__device__ inline unsigned other_than(const uint64_t* words, uint64_t value) {
+  unsigned others = 0;
+  for (size_t i = 0; i < kWords; ++i) {
+    others += cuda::atomic_ref<uint64_t>(const_cast<uint64_t&>(words[i])).load(cuda::memory_order_relaxed) != value;
+  }
+  return others;
+}
+
 // The environment decides the arm; a case asks what it may see.
 inline std::string profile() {
   const char* const text = std::getenv("ANYGIN_PROFILE");

@@ -4,6 +4,7 @@
 
 namespace {
 
+using conformance::fill;
 using conformance::kBufferBytes;
 using conformance::kWords;
 using conformance::may_reorder;
@@ -23,11 +24,6 @@ struct Seen {
   unsigned unsettled;          // turns in which d or e was not whole after the strong signal
   unsigned backwards;          // turns in which a later word was new and an earlier one old
 };
-
-__device__ void fill(uint64_t* words, uint64_t value) {
-  for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) words[i] = value;
-  __syncthreads();
-}
 
 // Counts by thread 0: how many words are not `turn`, and whether any is neither `turn` nor `turn - 1`.
 struct Look {
