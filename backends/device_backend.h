@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the device API asks of a backend's device half: plain structs in, one non-template function an operation
-// (design 6.7). Compiles for the cpu target, for CUDA and as host code. include/nccl_device resolves teams, windows,
-// actions and coops and checks offsets before it calls in.
+// (docs/decisions/0007). Compiles for the cpu target, for CUDA and as host code. include/nccl_device resolves teams,
+// windows, actions and coops and checks offsets before it calls in.
 #pragma once
 
 #include "anygin/base/ids.h"

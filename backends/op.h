@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoded, validated request in no backend's format: what an engine posts through a Transport (design, decision 4).
+// A decoded, validated request in no backend's format: what an engine posts through a Transport.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct RegionRef {
   uint64_t offset = 0;  // bytes from the registered start on the rank concerned
 };
 
-// An 8-byte add at the peer, bundled with the put in front of it: one group (design 6.2).
+// An 8-byte add at the peer, bundled with the put in front of it: one group (docs/decisions/0002).
 struct SignalPart {
   bool present = false;
   Strength strength = Strength::kStrong;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The initiator's half of a flow: decides when to read sources, sends chunks, completes in post order. Work whose class
 // is program order and whose target memory is mapped it does by itself, once everything before it is visible (the
-// shortcut of design 6.3).
+// shortcut of docs/decisions/0003).
 #pragma once
 
 #include <deque>

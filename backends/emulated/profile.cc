@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of design 6.3 as bit masks: for each profile and later class, the earlier classes that it may pass.
+// The table of docs/decisions/0003 as bit masks: for each profile and later class, the earlier classes that it may
+// pass.
 #include "anygin/emulated/profile.h"
 
 namespace anygin::emulated {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a NIC of each profile may reorder: the table of design 6.3, and nothing else. Flow and the tabular litmus form
-// both ask here. Pure functions; any thread.
+// What a NIC of each profile may reorder: the table of docs/decisions/0003, and nothing else. Flow and the tabular
+// litmus form both ask here. Pure functions; any thread.
 //
 // A signal is part of the put it belongs to, and a signal alone is a put of 0 bytes: whoever may overtake a put may
 // overtake its weak signal too, and a put may overtake a whole earlier group.
@@ -10,8 +10,8 @@
 
 namespace anygin::emulated {
 
-// What an operation is to the ordering rules. The hint `may_pass` (design 6.2) tells puts and weak signals from the
-// rest: without it a queue pair is in program order.
+// What an operation is to the ordering rules. The hint `may_pass` (docs/decisions/0002) tells puts and weak signals
+// from the rest: without it a queue pair is in program order.
 enum class OrderClass : uint8_t {
   kPut,      // a payload write with the hint
   kWeak,     // a fetch-add with the hint

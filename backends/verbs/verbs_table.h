@@ -10,8 +10,8 @@
 
 namespace anygin::verbs {
 
-// Hint on a work request (design 6.2): may pass earlier ones of its queue pair. Set only where accepts_hints() says
-// yes.
+// Hint on a work request (docs/decisions/0002): may pass earlier ones of its queue pair. Set only where accepts_hints()
+// says yes.
 inline constexpr unsigned kSendMayPass = 1u << 31;
 
 struct VerbsTable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the host halves of one communicator's ranks talk while they set up (design 6.10). lib/comm has the real one,
-// tests one in-process.
+// How the host halves of one communicator's ranks talk while they set up (docs/decisions/0010). lib/comm has the real
+// one, tests one in-process.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only door to nondeterminism (design 6.1): whoever has several legal ways to go on asks here.
+// The only door to nondeterminism (docs/decisions/0001): whoever has several legal ways to go on asks here.
 // Two draws never stand in one full expression: evaluation order would decide which comes first.
 #pragma once
 

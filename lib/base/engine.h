@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An engine is a state machine that offers actions and runs them: no thread, clock or randomness of its own.
-// Production steps all that is ready in canonical order; the simulator picks single actions (design 6.1).
+// Production steps all that is ready in canonical order; the simulator picks single actions (docs/decisions/0001).
 #pragma once
 
 #include <cstdint>

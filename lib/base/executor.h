@@ -11,7 +11,7 @@
 namespace anygin {
 
 // A word that sleepers sleep on and everybody who may satisfy a wait rings. Lives in memory shared with the peers of
-// this host: foreign processes ring it after they stored into our windows (design 6.4, 6.5).
+// this host: foreign processes ring it after they stored into our windows (docs/decisions/0004, 0005).
 struct WakeWord {
   std::atomic<uint32_t> value{0};
   std::atomic<uint32_t> sleepers{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host threads that ever called into the library, and which of them wait inside it. The hang verdict asks
-// (design 6.11): a thread outside may still do what everybody waits for.
+// (docs/decisions/0011): a thread outside may still do what everybody waits for.
 #pragma once
 
 #include <cstdint>

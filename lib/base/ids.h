@@ -24,7 +24,7 @@ using WindowId = Id<struct WindowTag, uint16_t>;  // symmetric: the same window 
 
 inline constexpr WindowId kNoWindow{0};
 
-// Memory has one name, wherever and however often it is mapped (design, decision 9).
+// Memory has one name, wherever and however often it is mapped (docs/decisions/0004).
 struct MemName {
   HeapId heap;
   uint64_t offset = 0;  // bytes from the heap's start

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flow and engines touch payload and cells only through an agent, chosen by the heap of the name (design 6.3).
+// Flow and engines touch payload and cells only through an agent, chosen by the heap of the name (docs/decisions/0003).
 // The first agent works at once in mapped memory; others (GPU movers, phantom payload) may complete later.
 #pragma once
 

@@ -63,7 +63,9 @@ inline void named_fence(int) {}
 #else
 inline constexpr int kLoadOrder = __ATOMIC_RELAXED;
 inline constexpr int kStoreOrder = __ATOMIC_RELAXED;
-inline void named_fence(int order) { __atomic_thread_fence(order); }
+inline void named_fence(int order) {
+  __atomic_thread_fence(order);
+}
 #endif
 
 // A word that somebody else may change at any time; no order. Partner: store_relaxed, publish.
@@ -85,8 +87,8 @@ template <typename T>
 inline void raise_bits(T* word, T bits) {
   __atomic_fetch_or(word, bits, __ATOMIC_RELEASE);
 }
-// Raises bits of an engine's doorbell word, then sees to it that somebody steps the engine (design 6.12). `engine` is
-// an Engine*. Partner: take_bits.
+// Raises bits of an engine's doorbell word, then sees to it that somebody steps the engine (docs/decisions/0012).
+// `engine` is an Engine*. Partner: take_bits.
 template <typename T>
 inline void ring_doorbell(T* word, T bits, void* engine) {
   raise_bits(word, bits);

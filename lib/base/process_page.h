@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process shows its peers on this host (design 6.4): a control page, and areas in which a peer writes only its
-// own side of a single-producer ring. No process takes a lock in, or changes other control state of, another.
+// What a process shows its peers on this host (docs/decisions/0004): a control page, and areas in which a peer writes
+// only its own side of a single-producer ring. No process takes a lock in, or changes other control state of, another.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct ControlPage {
   uint64_t start_time = 0;  // of the process, from the kernel: tells a reused pid apart
   // Anybody rings.
   alignas(kCacheLine) WakeWord wake;
-  // This process writes, peers read: the inputs of the hang verdict (design 6.11).
+  // This process writes, peers read: the inputs of the hang verdict (docs/decisions/0011).
   alignas(kCacheLine) std::atomic<uint64_t> progress{0};
   std::atomic<uint64_t> beats{0};     // grows while the process runs: one that is stopped is not hopeless
   std::atomic<uint32_t> hopeless{0};  // all lanes parked, engines idle, nothing in flight, no host thread outside

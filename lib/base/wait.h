@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing spins without a way out (design, decision 8). Every wait of device code goes through wait_until(): it
+// Nothing spins without a way out (docs/decisions/0006). Every wait of device code goes through wait_until(): it
 // yields, sees the abort word, and knows what it waits for. A hopeless wait does not return: the lane leaves.
 #pragma once
 

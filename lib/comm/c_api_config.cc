@@ -65,7 +65,7 @@ Result<ncclConfig_t> resolve_config(const ncclConfig_t* given) {
     std::memcpy(&config, given, std::min(given->size, sizeof(config)));
   }
   for (const Field& field : kFields) ANYGIN_TRY(resolve(field, static_cast<int>(config.version), config));
-  // With maxCTAs left open the default counts, unlike NCCL 2.30.7 (contract, appendix A, 27).
+  // With maxCTAs left open the default counts, unlike NCCL 2.30.7 (contract A.27).
   if (config.minCTAs > config.maxCTAs) {
     return bad(fmt::format("minCTAs is {}, more than maxCTAs, {}", config.minCTAs, config.maxCTAs));
   }

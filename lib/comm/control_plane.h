@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of one communicator say to each other on the host: join, all-gather, abort, leave (design 6.10).
-// Death is end-of-file on a connection whose rank has not left; a stopped process is alive.
+// What the ranks of one communicator say to each other on the host: join, all-gather, abort, leave
+// (docs/decisions/0010). Death is end-of-file on a connection whose rank has not left; a stopped process is alive.
 #pragma once
 
 #include <atomic>

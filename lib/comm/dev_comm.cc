@@ -16,7 +16,7 @@ namespace anygin::comm {
 namespace {
 
 constexpr const char* kWhere = "device communicator creation";
-constexpr uint32_t kContextsGranted = 16;  // at least, where the backend can (design 6.14)
+constexpr uint32_t kContextsGranted = 16;  // at least, where the backend can (docs/decisions/0014)
 constexpr unsigned char kProxyDevice = 2;  // NCCL_NET_DEVICE_GIN_PROXY
 
 // floor((2^32-1)/x) + (x is a power of two), truncated: 1 -> 0 means "divide by one" (contract 1.4).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hang verdict in real time (design 6.11): nobody can make progress in any process of a communicator for
+// The hang verdict in real time (docs/decisions/0011): nobody can make progress in any process of a communicator for
 // ANYGIN_HANG_TIMEOUT. It prints what each waits for, and ends the communicators.
 #pragma once
 

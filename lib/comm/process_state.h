@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the communicators of one process share: the control thread, the peers' mapped memory, who is alive. With the
-// group state of each thread this is the process-wide object that NCCL's interface itself asks for (design 6.1).
+// group state of each thread this is the process-wide object that NCCL's interface itself asks for
+// (docs/decisions/0001).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of this process and their streams: one of the three process-wide objects (design 6.1).
+// The devices of this process and their streams: one of the three process-wide objects (docs/decisions/0001).
 #pragma once
 
 #include <deque>

@@ -305,7 +305,8 @@ const std::vector<Rule>& rules() {
                                            {"named_files_exist", check_named_files_exist},
                                            {"nccl_names", check_nccl_names},
                                            {"mutants", check_mutants},
-                                           {"sources_listed", check_sources_listed}};
+                                           {"sources_listed", check_sources_listed},
+                                           {"references", check_references}};
   return kRules;
 }
 

@@ -14,7 +14,7 @@ using Tree = std::map<std::string, std::string>;
 // "path:line: what is wrong, and what would be right"
 using Findings = std::vector<std::string>;
 
-Findings check_include_direction(const Tree& tree);  // design: arrows between folders point one way
+Findings check_include_direction(const Tree& tree);  // arrows between folders point one way
 Findings check_unique_names(const Tree& tree);
 Findings check_first_line(const Tree& tree);         // SPDX line
 Findings check_banned_words(const Tree& tree);       // fences, clocks, randomness, left-over marks
@@ -23,6 +23,7 @@ Findings check_named_files_exist(const Tree& tree);  // README.md, ARCHITECTURE.
 Findings check_nccl_names(const Tree& tree);         // only in lib/include and lib/comm/c_api*.cc
 Findings check_mutants(const Tree& tree);            // every site is listed, every listed one has a site
 Findings check_sources_listed(const Tree& tree);     // every .cc stands in a CMake list
+Findings check_references(const Tree& tree);  // cited sections have a row in docs/references.md, decisions a page
 
 struct Rule {
   const char* name;

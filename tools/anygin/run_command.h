@@ -14,7 +14,7 @@ struct RunRequest {
   std::vector<std::string> command;
 };
 
-// Exit codes of tools (design 6.14).
+// Exit codes of tools (docs/decisions/0014).
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitEnvironment = 3;
 

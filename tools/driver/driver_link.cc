@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs are executable shared objects (design.md 6.9): linked with -shared, so that the linker does not turn
+// Programs are executable shared objects (docs/decisions/0009): linked with -shared, so that the linker does not turn
 // thread-local variables into the main program's own, with an interpreter and a start routine, so that they run. Such a
 // file runs as a program and can be loaded any number of times.
 #include <fmt/format.h>

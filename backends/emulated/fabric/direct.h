@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fabric of one host: ports in the process pages, which all peers map (design 6.4). A port's owner writes its
-// region table and its outgoing rings; peers write the doorbell bits and, in the owner's rings towards them, how far
-// they have read. Messages wake their receiver through its process's wake word.
+// The fabric of one host: ports in the process pages, which all peers map (docs/decisions/0004). A port's owner writes
+// its region table and its outgoing rings; peers write the doorbell bits and, in the owner's rings towards them, how
+// far they have read. Messages wake their receiver through its process's wake word.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory regions that a NIC's peers may reach, in memory that the peers map read-only in spirit: the owner
-// publishes, initiators on this host look up and copy by themselves (the shortcut of design 6.3).
+// publishes, initiators on this host look up and copy by themselves (the shortcut of docs/decisions/0003).
 //
 // A key is slot number (24 bits) and variant (8 bits), as on hardware; a slot's variant changes with each use, so that
 // a stale key is found. Each entry has a version that is odd while the owner changes it: a reader that saw the same
