@@ -37,13 +37,21 @@ function(anygin_link_library)
   set_property(TARGET anygin APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/libanygin.map)
 endfunction()
 
-# anygin_face(NAME SONAME SOURCES ...): a library with foreign names over libanygin.so; it holds no state.
+# anygin_face(NAME SOVERSION N SOURCES ...): lib<NAME>.so.<N>, a library with foreign names over libanygin.so; it holds
+# no state. lib<NAME>.so is a link to it; with NEEDS_ANYGIN a linker script that also brings libanygin.so, so that objects
+# with kernels in them can be linked by any linker command that names the face.
 function(anygin_face name)
-  cmake_parse_arguments(ARG "" "VERSION_SCRIPT;SOVERSION" "SOURCES;INCLUDES" ${ARGN})
+  cmake_parse_arguments(ARG "NEEDS_ANYGIN" "VERSION_SCRIPT;SOVERSION" "SOURCES;INCLUDES" ${ARGN})
+  set(file lib${name}.so.${ARG_SOVERSION})
   add_library(${name} SHARED ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${ARG_INCLUDES})
   target_link_libraries(${name} PRIVATE anygin)
-  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${ANYGIN_PREFIX}/lib SOVERSION ${ARG_SOVERSION}
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${ANYGIN_PREFIX}/lib PREFIX "" OUTPUT_NAME ${file} SUFFIX ""
     BUILD_RPATH "$ORIGIN" LINK_DEPENDS ${ARG_VERSION_SCRIPT})
   target_link_options(${name} PRIVATE -Wl,--version-script=${ARG_VERSION_SCRIPT})
+  if(ARG_NEEDS_ANYGIN)
+    anygin_linker_script(lib${name}.so "${file} AS_NEEDED ( libanygin.so )")
+  else()
+    file(CREATE_LINK ${file} ${ANYGIN_PREFIX}/lib/lib${name}.so SYMBOLIC)
+  endif()
 endfunction()

@@ -95,6 +95,85 @@ TEST_F(Driver, defines_what_programs_ask) {
   EXPECT_EQ(run("nvcc -c a.cu -arch=sm_80 -std=c++20 -DARCH=800 -DSTD=202002L").output, "");
 }
 
+TEST_F(Driver, reads_response_files) {
+  write("answer.cu", kAnswer);
+  write("main.cpp", kMain);
+  write("words", "-x cu\n-DNAME=\"two words\" main.cpp");
+  write("more.txt", "answer.cu -o prog");
+  EXPECT_EQ(run("nvcc @words --options-file more.txt && ./prog").output, "5\n");
+}
+
+TEST_F(Driver, compiles_any_name_as_cuda_when_told) {
+  write("main.cpp",
+        std::string("#include <cstdio>\n") + kAnswer + "int main() { std::printf(\"%d\\n\", answer()); }\n");
+  EXPECT_EQ(run("nvcc -x cu -o prog main.cpp && ./prog").output, "5\n");
+  EXPECT_NE(run("nvcc -o prog main.cpp").code, 0);
+}
+
+TEST_F(Driver, runs_what_it_linked) {
+  write("main.cu", "#include <cstdio>\nint main(int c, char** v) { std::printf(\"%d %s\\n\", c, v[1]); return 3; }\n");
+  const CommandResult ran = run("nvcc -run -run-args one,two main.cu");
+  EXPECT_EQ(ran.output, "3 one\n");
+  EXPECT_EQ(ran.code, 3);
+}
+
+TEST_F(Driver, several_sources_each_have_their_object) {
+  write("a.cu", kKernel);
+  write("b.cu", "__global__ void other() {}\n");
+  EXPECT_EQ(run("mkdir out && nvcc -dc -odir out a.cu b.cu && ls out && nvcc -dlink -o d.o out/a.o out/b.o -lx").output,
+            "a.o\nb.o\n");
+  EXPECT_EQ(run("readelf -h d.o | grep -c REL").output, "1\n");
+}
+
+TEST_F(Driver, whole_archives_are_whole) {
+  write("plugin.cu", "#include <cstdio>\nstatic int shown = std::printf(\"linked\\n\");\n");
+  write("main.cu", "int main() {}\n");
+  EXPECT_EQ(run("nvcc -lib -o libplugin.a plugin.cu && nvcc -o prog main.cu -Xlinker --whole-archive libplugin.a "
+                "-Xlinker --no-whole-archive && ./prog")
+                .output,
+            "linked\n");
+}
+
+TEST_F(Driver, preprocesses_alone) {
+  write("a.cu", "#define VALUE 42\nint x = VALUE + __CUDACC_VER_MAJOR__;\n");
+  EXPECT_THAT(run("nvcc -E a.cu").output, HasSubstr("int x = 42 + 13;"));
+}
+
+TEST_F(Driver, a_dry_run_shows_commands_that_do_the_same) {
+  write("answer.cu", kAnswer);
+  write("main.cc", kMain);
+  const CommandResult built =
+      run("nvcc --dryrun -o prog main.cc answer.cu 2>commands; ls prog 2>/dev/null; "
+          "grep -v ^#...[A-Z_]*= commands | cut -c 4- >again.sh && sh -e again.sh && ./prog");
+  EXPECT_EQ(built.output, "5\n");
+  EXPECT_EQ(built.code, 0);
+}
+
+TEST_F(Driver, without_the_runtime_its_functions_are_missing) {
+  write("a.cu", "int main() { return cudaDeviceSynchronize(); }\n");
+  const CommandResult linked = run("nvcc -cudart none a.cu");
+  EXPECT_NE(linked.code, 0);
+  EXPECT_THAT(linked.output, HasSubstr("cudaDeviceSynchronize"));
+  EXPECT_EQ(run("nvcc -cudart static a.cu && ./a.out").code, 0);
+}
+
+TEST_F(Driver, programs_without_assertions_compile) {
+  write("a.cu",
+        "#include <cassert>\n__global__ void k() { assert(false); }\n#undef NDEBUG\n#include <assert.h>\n"
+        "__global__ void m(int x) { assert(x == 3); }\n"
+        "int main() { k<<<1, 1>>>(); m<<<1, 1>>>(3); return cudaDeviceSynchronize(); }\n");
+  for (const char* compiler : {"g++", "clang++"}) {
+    const CommandResult ran = run(std::string("nvcc -O3 -DNDEBUG -ccbin ") + compiler + " a.cu && ./a.out");
+    EXPECT_EQ(ran.output, "");
+    EXPECT_EQ(ran.code, 0);
+  }
+}
+
+TEST_F(Driver, takes_options_from_the_environment) {
+  write("a.cu", "static_assert(FIRST == 1 && LAST == 2, \"\");\n");
+  EXPECT_EQ(run("NVCC_PREPEND_FLAGS=-DFIRST=1 NVCC_APPEND_FLAGS=\"-DLAST=2 -c\" nvcc a.cu").output, "");
+}
+
 TEST_F(Driver, errors_point_at_the_users_line) {
   write("a.h", "#define LAUNCH(k) k<<<1, 1>>>(\n\n");
   write("a.cu",
@@ -123,7 +202,10 @@ TEST_F(Driver, debug_lines_are_the_users) {
 TEST_F(Driver, says_its_version_in_the_shape_that_is_looked_for) {
   const CommandResult version = run("nvcc --version");
   EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.output, StartsWith("nvcc: NVIDIA (R) Cuda compiler driver"));
   EXPECT_THAT(version.output, HasSubstr("Cuda compilation tools, release 13.0, V13.0.0\n"));
+  EXPECT_THAT(run("nvcc --list-gpu-code").output, HasSubstr("sm_90\n"));
+  EXPECT_THAT(run("nvcc -v none 2>&1").output, HasSubstr("#$ TOP="));
 }
 
 TEST_F(Driver, passes_on_the_host_compilers_exit_code_and_refusals) {

@@ -19,6 +19,21 @@ std::string refused(const Strings& arguments) {
   return parse_command_line(arguments).error;
 }
 
+std::vector<InputKind> kinds_of(const Strings& arguments) {
+  const Options options = parsed(arguments);
+  std::vector<InputKind> kinds;
+  for (const Input& input : options.inputs) kinds.push_back(input.kind);
+  return kinds;
+}
+std::string link_line(const Options& options) {
+  std::string line;
+  for (const LinkWord& word : options.link) {
+    line +=
+        (line.empty() ? "" : " ") + (word.input < 0 ? word.text : options.inputs[static_cast<size_t>(word.input)].path);
+  }
+  return line;
+}
+
 TEST(DriverOptions, defaults) {
   const Options options = parsed({"a.cu"});
   EXPECT_EQ(options.mode, Mode::kLink);
@@ -37,10 +52,39 @@ TEST(DriverOptions, values_stand_behind_or_apart) {
   }
   EXPECT_THAT(parsed({"-Ifoo", "-I", "bar", "-DA=1", "-D", "B", "-UC", "--include-path=baz", "a.cu"}).preprocess,
               ElementsAre("-Ifoo", "-Ibar", "-DA=1", "-DB", "-UC", "-Ibaz"));
-  EXPECT_THAT(parsed({"-Lx", "-lnccl", "-l", "m", "-Xlinker", "-rpath,y", "a.cu"}).link,
-              ElementsAre("-Lx", "-lnccl", "-lm", "-Wl,-rpath", "-Wl,y"));
+  EXPECT_EQ(link_line(parsed({"-Lx", "-lnccl", "-l", "m", "-Xlinker", "-rpath,y", "a.cu"})),
+            "-Lx -lnccl -lm -Wl,-rpath -Wl,y a.cu");
   EXPECT_THAT(parsed({"-O3", "-g", "-Xcompiler", "-Wall,-fopenmp", "-Xcompiler=-march=native", "a.cu"}).compile,
               ElementsAre("-O3", "-g", "-Wall", "-fopenmp", "-march=native"));
+}
+
+TEST(DriverOptions, the_link_keeps_the_order_of_the_command_line) {
+  EXPECT_EQ(
+      link_line(parsed({"a.o", "-Xlinker", "--whole-archive", "b.a", "-Xlinker=--no-whole-archive", "c.so", "-lx"})),
+      "a.o -Wl,--whole-archive b.a -Wl,--no-whole-archive c.so -lx");
+}
+
+TEST(DriverOptions, lists_of_host_options) {
+  EXPECT_THAT(parsed({"-Xcompiler", "-Wall -Wextra,-O1", "a.cu"}).compile, ElementsAre("-Wall", "-Wextra", "-O1"));
+  EXPECT_THAT(parsed({"-Xcompiler", "\"-DTEXT=a,b\"", "a.cu"}).compile, ElementsAre("-DTEXT=a,b"));
+  EXPECT_THAT(parsed({"-Xcompiler", "-DTEXT=a\\,b", "a.cu"}).compile, ElementsAre("-DTEXT=a,b"));
+  EXPECT_THAT(parsed({"-Xcompiler", "-g,-Wl,-rpath,/x", "a.cu"}).compile, ElementsAre("-g", "-Wl,-rpath,/x"));
+}
+
+TEST(DriverOptions, unknown_options_are_forwarded_when_asked) {
+  EXPECT_THAT(parsed({"-forward-unknown-to-host-compiler", "--coverage", "a.cu"}).compile, ElementsAre("--coverage"));
+  EXPECT_NE(refused({"--coverage", "a.cu"}), "");
+}
+
+TEST(DriverOptions, warnings_become_errors_only_where_asked) {
+  EXPECT_THAT(parsed({"-Werror", "all-warnings", "a.cu"}).compile, ElementsAre("-Werror"));
+  EXPECT_TRUE(parsed({"-Werror", "cross-execution-space-call", "a.cu"}).compile.empty());
+}
+
+TEST(DriverOptions, standards_before_17_become_17) {
+  EXPECT_EQ(parsed({"-std=c++11", "a.cu"}).standard, "c++17");
+  EXPECT_EQ(parsed({"-std=gnu++14", "a.cu"}).standard, "gnu++17");
+  EXPECT_EQ(parsed({"-std=gnu++20", "a.cu"}).standard, "gnu++20");
 }
 
 TEST(DriverOptions, architectures) {
@@ -50,6 +94,9 @@ TEST(DriverOptions, architectures) {
       parsed({"-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90", "a.cu"}).architecture,
       900);
   EXPECT_EQ(parsed({"--gpu-architecture=native", "a.cu"}).architecture, 900);
+  EXPECT_EQ(parsed({"-arch=all-major", "a.cu"}).architecture, 900);
+  EXPECT_EQ(parsed({"-gencode", "arch=compute_90,code=[sm_90,sm_100,compute_90]", "a.cu"}).architecture, 1000);
+  EXPECT_EQ(parsed({"-arch=compute_90", "-code=sm_90,compute_90", "a.cu"}).architecture, 900);
   const Options specific = parsed({"-arch=sm_90a", "a.cu"});
   EXPECT_EQ(specific.architecture, 900);
   EXPECT_TRUE(specific.arch_specific);
@@ -61,11 +108,14 @@ TEST(DriverOptions, modes_and_inputs) {
   EXPECT_EQ(parsed({"-E", "a.cu"}).mode, Mode::kPreprocess);
   EXPECT_EQ(parsed({"-MM", "a.cu"}).mode, Mode::kDependencies);
   EXPECT_EQ(parsed({"--version"}).mode, Mode::kVersion);
-  const Options options = parsed({"a.cu", "b.cc", "c.c", "d.o", "e.a", "f.so", "g.so.2", "-x", "cu", "h.txt"});
-  std::vector<InputKind> kinds;
-  for (const Input& input : options.inputs) kinds.push_back(input.kind);
-  EXPECT_THAT(kinds, ElementsAre(InputKind::kCuda, InputKind::kCxx, InputKind::kC, InputKind::kObject,
-                                 InputKind::kObject, InputKind::kObject, InputKind::kObject, InputKind::kCuda));
+  EXPECT_EQ(parsed({"-dlink", "a.o"}).mode, Mode::kDeviceLink);
+  EXPECT_EQ(parsed({"-lib", "a.o"}).mode, Mode::kArchive);
+  EXPECT_EQ(parsed({"--list-gpu-arch"}).list_prefix, "compute_");
+  EXPECT_THAT(kinds_of({"a.cu", "b.cc", "c.c", "d.o", "e.a", "f.so", "g.so.2"}),
+              ElementsAre(InputKind::kCuda, InputKind::kCxx, InputKind::kC, InputKind::kObject, InputKind::kObject,
+                          InputKind::kObject, InputKind::kObject));
+  EXPECT_THAT(kinds_of({"a.cpp", "b.o", "-x", "cu", "h.txt"}),
+              ElementsAre(InputKind::kCuda, InputKind::kObject, InputKind::kCuda));
 }
 
 TEST(DriverOptions, accepts_what_means_nothing_here) {
@@ -100,6 +150,13 @@ TEST(DriverOptions, errors_say_what_would_be_right) {
   EXPECT_EQ(refused({"-c", "a.cu", "b.cu", "-o", "x.o"}),
             "-o x.o with 2 sources: with -c, give one source or leave -o out");
   EXPECT_EQ(refused({"--options-file", "no/such/file", "a.cu"}), "--options-file no/such/file: cannot be read");
+  EXPECT_EQ(refused({"@no/such/file", "a.cu"}), "@no/such/file: cannot be read");
+  EXPECT_EQ(refused({"-arch=fast", "a.cu"}),
+            "-arch=fast: right is sm_NN, compute_NN, native, all, or arch=compute_NN,code=sm_NN");
+  EXPECT_EQ(refused({"-cudart=mine", "a.cu"}), "-cudart=mine: right is none, shared or static");
+  EXPECT_EQ(refused({"-rdc=maybe", "a.cu"}), "-rdc=maybe: right is true or false");
+  EXPECT_EQ(refused({"-x", "fortran", "a.cu"}), "-x fortran: right is cu, c++ or c");
+  EXPECT_EQ(refused({"-run", "-c", "a.cu"}), "--run: only a linked program can be run");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "anygin/simt/rewriter/rewriter.h"
@@ -29,6 +30,13 @@ const char* language_of(InputKind kind) {
   return kind == InputKind::kC ? "c" : "c++";
 }
 
+bool read_file(const std::string& path, std::string* text) {
+  std::ifstream file(path, std::ios::binary);
+  text->assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (!file) fmt::print(stderr, "anygin-c++: error: cannot read {}\n", path);
+  return static_cast<bool>(file);
+}
+
 bool write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
@@ -48,6 +56,10 @@ std::vector<std::string> Driver::image_options() const {
     append(&more, {"-fno-gnu-unique", "-fno-crossjumping", "-fno-tree-tail-merge"});
   }
   return more;
+}
+
+std::string Driver::in_output_folder(const std::string& name) const {
+  return options_.output_folder.empty() ? name : options_.output_folder + "/" + name;
 }
 
 std::vector<std::string> Driver::preprocess_command(const Input& input) const {
@@ -83,13 +95,14 @@ std::vector<std::string> Driver::dependency_options(const std::string& object) c
   return more;
 }
 
-int Driver::rewrite_source(const Input& input, const std::string& object, const std::string& rewritten) {
-  std::vector<std::string> command = preprocess_command(input);
-  append(&command, dependency_options(object));
-  append(&command, {"-E", "-x", "c++", input.path});
-  std::string text;
-  if (const int code = execute(command, &text); code != 0) return code;
+int Driver::rewrite(const std::string& preprocessed, const std::string& rewritten) const {
+  if (options_.verbose || options_.dry_run) {
+    fmt::print(stderr, "#$ {}/bin/anygin-c++ --rewrite -arch compute_{} {} -o {}\n", prefix_,
+               options_.architecture / 10, preprocessed, rewritten);
+  }
   if (options_.dry_run) return 0;
+  std::string text;
+  if (!read_file(preprocessed, &text)) return 1;
   const rewriter::RewriteResult result = rewriter::rewrite(text, {options_.ticks});
   for (const rewriter::Diagnostic& error : result.errors) {
     fmt::print(stderr, "{}:{}: error: {}\n", error.file, error.line, error.text);
@@ -100,15 +113,20 @@ int Driver::rewrite_source(const Input& input, const std::string& object, const 
 }
 
 int Driver::compile_cuda(const Input& input, const std::string& object) {
+  const TemporaryFile preprocessed(".ii");
   std::unique_ptr<TemporaryFile> temporary;
   std::string rewritten = fmt::format("{}/{}.cu.ii", options_.keep_dir, stem_of(input.path));
   if (!options_.keep) {
     temporary = std::make_unique<TemporaryFile>(".cu.ii");
     rewritten = temporary->path();
   }
-  if (const int code = rewrite_source(input, object, rewritten); code != 0) return code;
+  std::vector<std::string> command = preprocess_command(input);
+  append(&command, dependency_options(object));
+  append(&command, {"-E", "-x", "c++", input.path, "-o", preprocessed.path()});
+  if (const int code = execute(command); code != 0) return code;
+  if (const int code = rewrite(preprocessed.path(), rewritten); code != 0) return code;
   if (options_.keep) fmt::print(stderr, "anygin-c++: rewritten source: {}\n", rewritten);
-  std::vector<std::string> command = {options_.host_compiler, "-std=" + options_.standard};
+  command = {options_.host_compiler, "-std=" + options_.standard};
   append(&command, {"-Wno-dangling-else", "-Wno-empty-body"});
   command.push_back("-g1");  // lines for reports; a -g of the user's comes later and wins
   // The inlined frames that clang writes in version 5 are missed by binutils' addr2line.
@@ -131,7 +149,7 @@ int Driver::compile(const Input& input, const std::string& object) {
 int Driver::compile_all() {
   for (const Input& input : options_.inputs) {
     if (input.kind == InputKind::kObject) continue;
-    const std::string object = options_.output.empty() ? stem_of(input.path) + ".o" : options_.output;
+    const std::string object = options_.output.empty() ? in_output_folder(stem_of(input.path) + ".o") : options_.output;
     if (const int code = compile(input, object); code != 0) return code;
   }
   return 0;
@@ -147,11 +165,6 @@ int Driver::preprocess_all() {
     if (const int code = execute(command); code != 0) return code;
   }
   return 0;
-}
-
-int Driver::execute(const std::vector<std::string>& command, std::string* captured) const {
-  if (options_.verbose || options_.dry_run) fmt::print(stderr, "#$ {}\n", shown(command));
-  return options_.dry_run ? 0 : run_program(command, captured);
 }
 
 }  // namespace anygin::driver

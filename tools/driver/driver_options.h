@@ -9,7 +9,18 @@
 
 namespace anygin::driver {
 
-enum class Mode { kLink, kCompile, kPreprocess, kDependencies, kArchive, kDeviceLink, kVersion, kHelp };
+enum class Mode {
+  kLink,
+  kCompile,
+  kPreprocess,
+  kDependencies,
+  kArchive,
+  kDeviceLink,
+  kRewrite,  // of text that is preprocessed already: what -v and --dryrun show of the step between
+  kVersion,
+  kHelp,
+  kListArchitectures
+};
 
 enum class InputKind { kCuda, kCxx, kC, kObject };
 
@@ -18,16 +29,26 @@ struct Input {
   InputKind kind = InputKind::kObject;
 };
 
+// A word of the link, in command line order: inputs[input] if that is not negative, else `text`.
+struct LinkWord {
+  std::string text;
+  int input = -1;
+};
+
 struct Options {
   Mode mode = Mode::kLink;
   std::vector<Input> inputs;
   std::string output;
+  std::string output_folder;  // -odir; empty: the current one
   std::string host_compiler = "g++";
   std::string standard = "c++17";
   int architecture = 900;      // __CUDA_ARCH__
   bool arch_specific = false;  // sm_90a
+  std::string list_prefix;     // what kListArchitectures prints before each number: sm_ or compute_
   bool shared = false;
   bool link_cudart = true;
+  bool run = false;  // the program, after linking
+  std::vector<std::string> run_arguments;
   bool keep = false;
   std::string keep_dir = ".";
   bool verbose = false;
@@ -36,7 +57,7 @@ struct Options {
   std::vector<std::string> preprocess;    // -D -U -I -isystem -include
   std::vector<std::string> compile;       // -O -g -f... -Xcompiler
   std::vector<std::string> dependencies;  // -MD -MF x ...
-  std::vector<std::string> link;          // -L -l -Xlinker, objects keep their place among the inputs
+  std::vector<LinkWord> link;             // inputs, -L -l -Xlinker
   bool generates_dependencies = false;    // besides compiling: -MD, -MMD
   bool names_dependency_target = false;
 };

@@ -2,6 +2,11 @@
 // Device builtins of a block and of one lane: barriers, fences, clocks, sleep, trap, assert, address spaces.
 #pragma once
 
+// Declares __assert_fail also in programs that are compiled with NDEBUG.
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#include <assert.h>
+#pragma pop_macro("NDEBUG")
 #include <assert.h>
 #include <stdio.h>
 

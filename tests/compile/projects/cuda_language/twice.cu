@@ -1,0 +1,3 @@
+__device__ int twice_of(int value) {
+  return 2 * value;
+}

@@ -1,0 +1,4 @@
+#pragma once
+inline int factor() {
+  return FACTOR;
+}
