@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 __global__ void thrice(int* value) {
   *value *= 3;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "factor.h"
 
 __global__ void multiply(int* value) {

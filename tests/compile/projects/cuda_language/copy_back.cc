@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled by the C++ compiler: what it sees of CUDA is the host's part.
 #include <cuda_runtime_api.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Thread-local and static state, a template's static, a kernel by address: what objects of a program image contain.
 #include <cuda_runtime.h>
 #include <nccl_device.h>
@@ -28,8 +29,8 @@ int sum_of_lanes(int lanes) {
   ncclCoopCta cta;
   void* arguments[] = {&sum, &cta};
   const auto shared_bytes = static_cast<size_t>(lanes) * sizeof(int);
-  if (cudaLaunchKernel(reinterpret_cast<const void*>(&add_lanes<1>), dim3(1), dim3(static_cast<unsigned>(lanes)), arguments,
-                       shared_bytes, nullptr) == cudaSuccess &&
+  if (cudaLaunchKernel(reinterpret_cast<const void*>(&add_lanes<1>), dim3(1), dim3(static_cast<unsigned>(lanes)),
+                       arguments, shared_bytes, nullptr) == cudaSuccess &&
       cudaDeviceSynchronize() == cudaSuccess) {
     result = *sum;
   }
