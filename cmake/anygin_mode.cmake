@@ -5,6 +5,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)  # a change inside libanygin.so links that library again, not every test
 
 set(ANYGIN_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none")
 option(ANYGIN_MUTANTS "compile the MUTANT(name) sites in" OFF)

@@ -24,12 +24,13 @@ foreach(name ${program_names})
     add_custom_command(OUTPUT ${program}
       COMMAND ${ANYGIN_PREFIX}/bin/anygin-c++ -ccbin ${compiler} ${program_flags} -MD -MF ${program}.d -MT ${program}
         -o ${program} ${source}
-      DEPENDS ${source} anygin_driver anygin cudart DEPFILE ${program}.d
+      DEPENDS ${source} anygin_driver DEPFILE ${program}.d
       COMMENT "Kernels for the CPU: ${name} with ${compiler}")
     list(APPEND programs ${program})
   endforeach()
 endforeach()
 add_custom_target(rewriter_programs DEPENDS ${programs})
+add_dependencies(rewriter_programs anygin cudart)
 
 string(REPLACE "++" "xx" program_suffixes "${program_compilers}")
 string(REPLACE ";" "\",\"" program_suffixes "\"${program_suffixes}\"")
