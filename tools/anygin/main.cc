@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: anygin run | info | env | prefix.
+// The command line: anygin run | litmus | info | env | prefix.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 
 #include "info_command.h"
+#include "litmus_command.h"
 #include "run_command.h"
 
 namespace {
@@ -16,6 +17,7 @@ constexpr const char* kFooter = R"(Start here:
   anygin-c++ -o alltoall alltoall.cu -lnccl     build a CUDA + NCCL program for the CPU
   anygin run -n 4 -- ./alltoall                 run it as 4 ranks on one node
   anygin run -n 4 --nodes 2 -- ./alltoall       as 2 nodes x 2 ranks: load/store inside, network between
+  anygin litmus tests/litmus                    what a NIC may do with your puts and signals, every way
   anygin env                                    every variable, its default and meaning
 Exit codes: 0 clean, 1 finding, 2 usage, 3 environment, 4 hang, 5 not deterministic.)";
 
@@ -59,6 +61,17 @@ int main(int argc, char** argv) {
       "each other through NCCL_COMM_ID and ANYGIN_COMM_TOKEN.\n"
       "  anygin run -n 8 --nodes 2 -- ./prog --size 1024");
   run_app->callback([&] { exit_code = run(request); });
+
+  anygin::tools::LitmusRequest litmus;
+  CLI::App* const litmus_app = app.add_subcommand("litmus", "which outcomes a small program can have, per NIC profile");
+  litmus_app->add_option("files", litmus.files, "litmus files, or folders of them")->required()->check(CLI::ExistingPath);
+  litmus_app->add_option("--profile", litmus.profiles, "only this profile (may be repeated)")
+      ->check(CLI::IsMember({"inorder", "cx7", "relaxed", "srd"}));
+  litmus_app->add_option("--runs", litmus.runs, "so many random runs instead of every way");
+  litmus_app->add_option("--seed", litmus.seed, "seed of the first random run (default 1)");
+  litmus_app->add_option("--why", litmus.why, "how an outcome comes about, e.g. 'd0=0 d1=2'");
+  litmus_app->footer(anygin::tools::kLitmusHelp);
+  litmus_app->callback([&] { exit_code = anygin::tools::run_litmus(litmus); });
 
   app.add_subcommand("info", "what this machine offers, what it does not, and why")->callback([] {
     anygin::tools::print_info();
