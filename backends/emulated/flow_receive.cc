@@ -188,9 +188,8 @@ void FlowReceive::collect(Time now, std::vector<size_t>& out) const {
       if (undone[c] && !may_pass(options_.profile, static_cast<OrderClass>(c), held.order)) free_to_go = false;
     }
     if (held.stage != Stage::kMissing && held.grouped && payload_undone) free_to_go = false;
-    const bool add_arrived = held.kind == WorkKind::kFetchAdd && held.stage == Stage::kArrived;
-    if (MUTANT(signal_before_payload) && add_arrived && held.grouped) free_to_go = true;
-    if (MUTANT(strong_does_not_wait) && add_arrived && !held.grouped) free_to_go = true;
+    if (MUTANT(signal_before_payload) && held.is_arrived_add() && held.grouped) free_to_go = true;
+    if (MUTANT(strong_does_not_wait) && held.is_arrived_add() && !held.grouped) free_to_go = true;
     if (free_to_go) out.push_back(i);
     payload_undone = held.stage != Stage::kDone;
     if (held.stage == Stage::kMissing) missing = true;
@@ -224,6 +223,7 @@ void FlowReceive::run_one(ChoiceSource& choices, Time now) {
   size_t chosen = 0;
   if (able.size() > 1) {
     std::vector<ChoiceOption> options;
+    options.reserve(able.size());
     for (size_t index : able) options.push_back({sequence_of(index).raw(), {}, held_[index].total});
     chosen = choices.pick(ChoiceKind::kGranules, options);
   }

@@ -66,6 +66,7 @@ class FlowReceive {
     uint64_t add = 0;
     Time not_before = 0;
     std::vector<Chunk> chunks;  // of a write: those with something not yet visible
+    bool is_arrived_add() const { return kind == WorkKind::kFetchAdd && stage == Stage::kArrived; }
     // A transfer under way at an agent that completes later.
     Ticket ticket = kDone;
     MemoryAgent* poll_at = nullptr;

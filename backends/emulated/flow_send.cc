@@ -120,6 +120,7 @@ void FlowSend::run_one(ChoiceSource& choices, Time now) {
   size_t chosen = 0;
   if (able.size() > 1) {
     std::vector<ChoiceOption> options;
+    options.reserve(able.size());
     for (size_t index : able) {
       options.push_back({sequence_of(index).raw(), ops_[index].work.local.name, ops_[index].work.bytes});
     }

@@ -33,7 +33,7 @@ std::string line_of_program(FILE* output) {
   std::string found;
   while (std::fgets(buffer, sizeof(buffer), output)) {
     std::string line = buffer;
-    line.erase(line.find_last_not_of("\n") + 1);
+    line.erase(line.find_last_not_of('\n') + 1);
     line.erase(std::min(line.find(" (discriminator"), line.size()));
     const bool unknown = line.empty() || line[0] == '?' || line.back() == '?';
     bool ours = false;

@@ -19,8 +19,6 @@
 #include "anygin/base/assert.h"
 #include "anygin/base/mutant.h"
 
-extern char** environ;
-
 namespace anygin {
 
 uint64_t monotonic_ns() {

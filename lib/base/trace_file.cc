@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/base/trace_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <iterator>
 
 #include "anygin/base/env_real.h"
+#include "anygin/base/log.h"
 
 namespace anygin {
 namespace {
@@ -20,6 +25,25 @@ static_assert(std::size(kKindNames) == static_cast<size_t>(TraceKind::kKinds));
 std::string path_of_process(std::string path) {
   for (size_t at; (at = path.find("%p")) != std::string::npos;) path.replace(at, 2, std::to_string(process_id()));
   return path;
+}
+
+bool is_regular(int fd) {
+  struct stat about {};
+  return fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+// Empties the file and keeps its lock until it is closed; null, errno EWOULDBLOCK: another process writes it.
+std::FILE* open_alone(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return nullptr;
+  const bool regular = is_regular(fd);  // a terminal or a pipe may be shared
+  if (regular && (flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, 0) != 0)) {
+    const int why = errno;
+    close(fd);
+    errno = why;
+    return nullptr;
+  }
+  return fdopen(fd, "w");
 }
 
 }  // namespace
@@ -47,8 +71,16 @@ std::string trace_line(Time when, const TraceEvent& event) {
 }
 
 Result<std::unique_ptr<TraceFile>> TraceFile::open(const std::string& path, Clock& clock) {
-  const std::string own_path = path_of_process(path);
-  std::FILE* file = std::fopen(own_path.c_str(), "we");
+  std::string own_path = path_of_process(path);
+  std::FILE* file = open_alone(own_path);
+  if (!file && errno == EWOULDBLOCK) {
+    const std::string taken = own_path;
+    own_path += fmt::format(".{}", process_id());
+    log(LogLevel::kWarn,
+        "ANYGIN_TRACE: another process writes '{}'; this one writes '{}' (%p in the name: a file each)", taken,
+        own_path);
+    file = open_alone(own_path);
+  }
   if (!file) {
     return Status(Code::kSystemError, "ANYGIN_TRACE",
                   fmt::format("cannot write '{}': {}", own_path, std::strerror(errno)));

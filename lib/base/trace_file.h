@@ -25,7 +25,8 @@ class NullTrace final : public TraceSink {
 };
 
 // Writes a line an event, after a first line with the schema's version and the process id. Thread-safe. Every process
-// of a run writes a file of its own: "%p" in the path becomes the process id.
+// of a run writes a file of its own: "%p" in the path becomes the process id; without it, a process that finds the file
+// being written by another one adds "." and its process id to the name, and says so.
 class TraceFile final : public TraceSink {
  public:
   static Result<std::unique_ptr<TraceFile>> open(const std::string& path, Clock& clock);

@@ -80,6 +80,24 @@ TEST_F(TraceFileTest, TheProcessIdMayStandInTheName) {
   EXPECT_EQ(lines_of(path).size(), 1u);
 }
 
+TEST_F(TraceFileTest, AFileThatAnotherWriterHasIsNotOverwritten) {
+  const std::string path = file("trace"), own = file("trace." + std::to_string(getpid()));
+  const Result<std::unique_ptr<TraceFile>> first = TraceFile::open(path, clock_);
+  ASSERT_TRUE(first.ok());
+  (*first)->record(some_post());
+  const Result<std::unique_ptr<TraceFile>> second = TraceFile::open(path, clock_);
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  EXPECT_EQ(lines_of(path).size(), 2u);
+  EXPECT_EQ(lines_of(own).size(), 1u);
+}
+
+TEST_F(TraceFileTest, AnOldFileIsReplaced) {
+  const std::string path = file("trace");
+  std::ofstream(path) << "an older trace, longer than the first line of the new one, which it does not survive\n\n\n";
+  ASSERT_TRUE(TraceFile::open(path, clock_).ok());
+  EXPECT_EQ(lines_of(path), std::vector<std::string>{"{\"anygin_trace\":1,\"pid\":" + std::to_string(getpid()) + "}"});
+}
+
 TEST_F(TraceFileTest, AFileThatCannotBeWrittenIsAnError) {
   const auto trace = TraceFile::open(folder_ + "/no/such/folder", clock_);
   ASSERT_FALSE(trace.ok());

@@ -16,8 +16,8 @@ std::string find_in_path(const std::string& program) {
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = folder + "/" + program;
-    if (std::ifstream(candidate)) return candidate;
+    folder.append("/").append(program);
+    if (std::ifstream(folder)) return folder;
   }
   return program;
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include "info_command.h"
 #include "litmus_command.h"
@@ -89,6 +90,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kExitUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "anygin: %s\n", error.what());
+    return anygin::tools::kExitEnvironment;
   }
   return exit_code;
 }

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
@@ -14,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -179,7 +179,7 @@ std::string topology_text(int ranks, int nodes) {
 }
 
 std::vector<std::string> rank_environment(const RunRequest& request, int rank, int port, const std::string& token) {
-  const int cores = std::max(1u, std::thread::hardware_concurrency());
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const char* const topology = std::getenv("ANYGIN_TOPOLOGY");
   std::vector<std::string> environment = {
       fmt::format("RANK={}", rank),
