@@ -7,6 +7,7 @@ namespace anygin::simt {
 enum CudaError : int {
   kCudaSuccess = 0,
   kCudaInvalidValue = 1,
+  kCudaMemoryAllocation = 2,
   kCudaInvalidConfiguration = 9,
   kCudaInvalidDevice = 101,
   kCudaInvalidResourceHandle = 400,

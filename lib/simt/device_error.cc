@@ -5,6 +5,7 @@
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device.h"
 #include "anygin/simt/device_table.h"
+#include "anygin/simt/device_variables.h"
 
 namespace anygin::simt {
 
@@ -39,6 +40,7 @@ int device_error(int device) {
 
 void reset_device(int device) {
   synchronize_device(device);
+  reset_device_variables(device);
   device_table().load(device).error.store(0, std::memory_order_release);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -19,6 +20,7 @@ struct DeviceLoad {
   std::atomic<int> error{0};  // cudaError_t once the device is lost: its grids are abandoned
   std::atomic<uint32_t> lanes{0};
   std::atomic<uint32_t> blocks{0};
+  std::atomic<ptrdiff_t> variables_distance{0};  // of its copies of __device__ variables (device_variable.h)
 
   // Takes room for a block of `count` lanes; any worker.
   bool take(uint32_t count);

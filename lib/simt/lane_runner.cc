@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "anygin/simt/device_variable.h"
 #include "anygin/simt/lane_printf.h"
 #include "anygin/simt/lane_switch.h"
 
@@ -138,6 +139,7 @@ void LaneRunner::enter_block(Block& block) {
   anygin_block_dim = block.grid->shape.block;
   anygin_grid_dim = block.grid->shape.grid;
   anygin_thread_idx = {0, 0, 0};
+  anygin_device_distance = block.grid->device.variables_distance.load(std::memory_order_relaxed);
 }
 
 // Into the block: lanes switch among themselves until one comes home.
@@ -154,6 +156,7 @@ void LaneRunner::go() {
   }
   set_current_lane_host(nullptr);
   current_runner = nullptr;
+  anygin_device_distance = 0;
 }
 
 bool LaneRunner::visit(Block& block) {

@@ -6,6 +6,7 @@
 #include "anygin/base/log.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device_table.h"
+#include "anygin/simt/device_variables.h"
 #include "anygin/simt/lane_runner.h"
 
 namespace anygin::simt {
@@ -64,7 +65,9 @@ Refusal check(const LaunchShape& shape, const BoundKernel& kernel, const Stream*
     return {error, fmt::format("device {}, which is lost", stream->device())};
   }
   Refusal refusal = check_shape(shape, DeviceProperties{});
-  return refusal.error ? refusal : check_residency(shape, kernel, stream->load());
+  if (!refusal.error) refusal = check_residency(shape, kernel, stream->load());
+  if (!refusal.error) refusal.error = prepare_device_variables(stream->device(), true, &refusal.why);
+  return refusal;
 }
 
 }  // namespace

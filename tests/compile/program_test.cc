@@ -56,6 +56,30 @@ TEST_P(Program, kernels_by_address) {
   EXPECT_EQ(run.code, 0);
 }
 
+TEST_P(Program, device_variables_once_a_device) {
+  const CommandResult run = run_command(path("device_variables"));
+  EXPECT_EQ(run.output,
+            "0: 7 6 12006 4 8 1 8 153 3 1216 30 1835 3020 2 26 24000\n"
+            "1: 7 6 12006 4 8 1 8 153 3 1216 30 1835 3020 2 26 24060\n"
+            "1: 15 7 22006 6 9 0 9 153 6 1319 31 1936 3021 4 26 25060\n"
+            "2: 7 6 12006 4 8 1 8 153 3 1216 30 1835 3020 2 26 24040\n"
+            "0: 15 7 22006 6 9 0 9 153 6 1319 31 1936 3021 4 26 25000\n"
+            "7 7 0 2\n7 7 1 2\n1 16 0 1\n13 1 6\n"
+            "1: 7 6 12006 4 8 1 8 153 3 1216 30 1835 3020 2 26 24000\n");
+  EXPECT_EQ(run.code, 0);
+}
+
+TEST_P(Program, a_device_variable_that_cannot_be_copied_is_named) {
+  const CommandResult run = run_command(path("device_variable_class"));
+  EXPECT_THAT(run.output,
+              ::testing::ContainsRegex("1 cudaSuccess 4\n.*launch refused .cudaError 801.: the __device__ variable "
+                                       "library::logger \\(.*device_variable_class.cu:12\\) is of a class with a "
+                                       "destructor, so device 0 cannot have a copy of its own \\(device 1 uses it\\): "
+                                       "make its class trivially destructible, or run one process a device\n"
+                                       "0 cudaErrorNotSupported 0\n1 cudaSuccess 5\n$"));
+  EXPECT_EQ(run.code, 0);
+}
+
 TEST_P(Program, image_runs_as_a_program) {
   const CommandResult run = run_command("env IMAGE_TEST=yes " + path("image") + " 7 'two words'");
   EXPECT_EQ(run.output, "3 [7] [two words] yes 1 100 101\n111114\ndestroyed\n");

@@ -156,22 +156,6 @@ TEST_F(CudartMemory, PinnedMemoryIsMapped) {
   EXPECT_EQ(cudaHostAlloc(&pointer, 16, 0x80), cudaErrorInvalidValue);
 }
 
-int symbol_stand_in[4] = {1, 2, 3, 4};
-TEST_F(CudartMemory, SymbolsAreCopiedByName) {
-  const int values[2] = {30, 40};
-  ASSERT_EQ(cudaMemcpyToSymbol(symbol_stand_in, values, sizeof(values), 2 * sizeof(int)), cudaSuccess);
-  int back[4] = {};
-  ASSERT_EQ(cudaMemcpyFromSymbol(back, symbol_stand_in, sizeof(back)), cudaSuccess);
-  EXPECT_EQ(back[1], 2);
-  EXPECT_EQ(back[2], 30);
-  EXPECT_EQ(back[3], 40);
-  size_t bytes = 0;
-  void* address = nullptr;
-  EXPECT_EQ(cudaGetSymbolSize(&bytes, symbol_stand_in), cudaSuccess);
-  EXPECT_EQ(cudaGetSymbolAddress(&address, symbol_stand_in), cudaSuccess);
-  EXPECT_EQ(bytes, sizeof(symbol_stand_in));
-  EXPECT_EQ(address, symbol_stand_in);
-}
 TEST_F(CudartMemory, WhatIsNotThereSaysSo) {
   cudaIpcMemHandle_t handle;
   EXPECT_EQ(cudaIpcGetMemHandle(&handle, device_), cudaErrorNotSupported);

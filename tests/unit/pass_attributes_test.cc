@@ -6,7 +6,8 @@ namespace {
 
 TEST(Attributes, of_functions_and_variables_go_away) {
   EXPECT_EQ(rewritten("__host__ __device__ int f();"), "  int f();");
-  EXPECT_EQ(rewritten("__device__ int x; __constant__ float c[4]; __managed__ int m;"), " int x;  float c[4];  int m;");
+  EXPECT_EQ(rewritten("extern __device__ int x; extern __constant__ float c[4]; extern __managed__ int m;"),
+            "extern  int x; extern  float c[4]; extern  int m;");
   EXPECT_EQ(rewritten("auto f = [=] __host__ __device__ (int x) { return x; };"),
             "auto f = [=]   (int x) { return x; };");
   EXPECT_EQ(rewritten("void __cluster_dims__(2, 1, 1) __maxnreg__(f(3)) k();"), "void     k();");

@@ -80,7 +80,8 @@ std::vector<std::string> Driver::preprocess_command(const Input& input) const {
   append(&command, {"-isystem", prefix_ + "/include"});
   if (input.kind == InputKind::kCuda) {
     append(&command,
-           {"-include", "anygin/simt/launch_syntax.h", "-include", "anygin/simt/ptx.h", "-include", "cuda_runtime.h"});
+           {"-include", "anygin/simt/launch_syntax.h", "-include", "anygin/simt/ptx.h", "-include",
+            "anygin/simt/device_variable.h", "-include", "cuda_runtime.h"});
   }
   return command;
 }

@@ -152,9 +152,3 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
     return cudaSuccess;
   });
 }
-cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
-  if (pointer == nullptr) return answer(cudaErrorInvalidValue);
-  if (symbol == nullptr) return answer(cudaErrorInvalidSymbol);
-  *pointer = const_cast<void*>(symbol);
-  return cudaSuccess;
-}

@@ -123,26 +123,3 @@ cudaError_t cudaMemset2DAsync(void* destination, size_t pitch, int value, size_t
                               cudaStream_t stream) {
   return fill_rows(rows(destination, pitch, width, height), value, stream);
 }
-
-// --- Symbols: the address of the current device's copy
-// -----------------------------------------------------------------
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
-                               cudaMemcpyKind kind) {
-  if (symbol == nullptr) return answer(cudaErrorInvalidSymbol);
-  return cudaMemcpy(const_cast<char*>(static_cast<const char*>(symbol)) + offset, source, bytes, kind);
-}
-cudaError_t cudaMemcpyFromSymbol(void* destination, const void* symbol, size_t bytes, size_t offset,
-                                 cudaMemcpyKind kind) {
-  if (symbol == nullptr) return answer(cudaErrorInvalidSymbol);
-  return cudaMemcpy(destination, static_cast<const char*>(symbol) + offset, bytes, kind);
-}
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t stream) {
-  if (symbol == nullptr) return answer(cudaErrorInvalidSymbol);
-  return cudaMemcpyAsync(const_cast<char*>(static_cast<const char*>(symbol)) + offset, source, bytes, kind, stream);
-}
-cudaError_t cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, size_t bytes, size_t offset,
-                                      cudaMemcpyKind kind, cudaStream_t stream) {
-  if (symbol == nullptr) return answer(cudaErrorInvalidSymbol);
-  return cudaMemcpyAsync(destination, static_cast<const char*>(symbol) + offset, bytes, kind, stream);
-}

@@ -201,6 +201,11 @@ void Code::insert_after(int position, std::string_view text) {
   edit(position).after += text;
 }
 
+void Code::wrap(int first, int last, std::string_view before, std::string_view after) {
+  edit(first).before += before;
+  edit(last).after.insert(0, after);
+}
+
 void Code::error(int position, std::string text) {
   const Token& token = at(position);
   errors_.push_back({stream_.files.empty() ? "" : stream_.files[token.file], token.line, std::move(text)});

@@ -55,6 +55,8 @@ class Code {
   void replace(int position, std::string_view static_text);
   void insert_before(int position, std::string_view text);
   void insert_after(int position, std::string_view text);
+  // Puts `before` and `after` closest to the tokens [first, last].
+  void wrap(int first, int last, std::string_view before, std::string_view after);
   void add_launch(const Launch& launch) { launches_[launch.callee] = launch; }
   void error(int position, std::string text);
 

@@ -14,11 +14,12 @@ bool one_of(std::string_view text, const std::array<std::string_view, N>& words)
 }
 
 bool is_qualifier(std::string_view text) {
-  static constexpr std::array<std::string_view, 23> kWords = {
-      "const",      "volatile",   "__restrict__", "__restrict",   "restrict", "constexpr",
-      "inline",     "register",   "mutable",      "static",       "extern",   "thread_local",
-      "typename",   "class",      "struct",       "union",        "enum",     "__grid_constant__",
-      "__shared__", "__device__", "__constant__", "__volatile__", "__const__"};
+  static constexpr std::array<std::string_view, 28> kWords = {
+      "const",      "volatile",   "__restrict__", "__restrict",     "restrict",  "constexpr",
+      "inline",     "register",   "mutable",      "static",         "extern",    "thread_local",
+      "typename",   "class",      "struct",       "union",          "enum",      "__grid_constant__",
+      "__shared__", "__device__", "__constant__", "__volatile__",   "__const__", "__managed__",
+      "__host__",   "constinit",  "__inline__",   "__forceinline__"};
   return one_of(text, kWords);
 }
 
@@ -90,9 +91,11 @@ class DeclarationReader {
       }
       if (text == "[" || text == "=" || text == ":" || text == "{" || text == "(" || text == ")") break;
       if (code_.is_identifier(at_) && !is_qualifier(text)) {
-        if (code_.is(at_ + 1, "::")) {  // pointer to member
+        if (code_.is(at_ + 1, "::")) {  // a pointer to member, or a member's definition
           qualified_name();
-          continue;
+          if (code_.is(at_ - 1, "::")) continue;
+          found.name = at_ - 1;
+          break;
         }
         found.name = at_++;
         break;

@@ -19,6 +19,8 @@ void rewrite_launches(Code& code);
 void rewrite_asm(Code& code, const ScopeTable& scopes);
 // Ticks in loops that may spin on memory.
 void rewrite_loops(Code& code, const ScopeTable& scopes, Ticks ticks);
+// `__device__` and `__constant__` variables: registered, and each device's copy where device code names them.
+void rewrite_device_variables(Code& code, const ScopeTable& scopes);
 // The remaining CUDA words: removed, or turned into the compiler's own. printf of device code: the lanes' own.
 void rewrite_attributes(Code& code, const ScopeTable& scopes);
 

@@ -16,6 +16,7 @@ RewriteResult rewrite(std::string_view preprocessed, const RewriteOptions& optio
   rewrite_launches(code);
   rewrite_asm(code, scopes);
   rewrite_loops(code, scopes, options.ticks);
+  rewrite_device_variables(code, scopes);
   rewrite_attributes(code, scopes);
   RewriteResult result;
   result.text = emit(code);

@@ -44,11 +44,11 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
   return cudaEventCreateWithFlags(event, flags);
 }
 
-// --- Symbols: `&symbol` is the address of the current device's copy
-// ----------------------------------------------------
+// --- Symbols: a variable's address in the program names it
+// -----------------------------------------------------------
 template <typename T>
 const void* anygin_symbol_address(const T& symbol) {
-  return static_cast<const void*>(&symbol);
+  return const_cast<const void*>(static_cast<const volatile void*>(std::addressof(symbol)));
 }
 template <typename T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* source, size_t count, size_t offset = 0,
@@ -75,9 +75,8 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
   return cudaGetSymbolAddress(pointer, anygin_symbol_address(symbol));
 }
 template <typename T>
-cudaError_t cudaGetSymbolSize(size_t* size, const T&) {
-  *size = sizeof(T);
-  return cudaSuccess;
+cudaError_t cudaGetSymbolSize(size_t* size, const T& symbol) {
+  return cudaGetSymbolSize(size, anygin_symbol_address(symbol));
 }
 
 // --- Kernels ---------------------------------------------------------------------------------------------------------
