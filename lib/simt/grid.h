@@ -55,6 +55,9 @@ class Grid {
 
   // Workers.
   std::atomic<uint64_t> blocks_left;
+  // Lanes of a cooperative grid: blocks at its barrier, and how often all have met there.
+  std::atomic<uint64_t> sync_arrived{0};
+  std::atomic<uint32_t> sync_round{0};
 };
 
 }  // namespace anygin::simt

@@ -19,7 +19,7 @@ foreach(header ${face_headers})
   foreach(compiler ${ANYGIN_GXX} ${ANYGIN_CLANGXX})
     get_filename_component(tool ${compiler} NAME)
     # Pieces of device code do not stand alone in host files.
-    if(NOT header MATCHES "^anygin_cuda/cuda_(atomics|bits|block|conversions|loads|math|warp).h$")
+    if(NOT header MATCHES "^anygin_cuda/cuda_(atomics|bits|block|conversions|loads|math|warp).h$" AND NOT header STREQUAL "anygin_cuda/group_lanes.h")
       face_compiles(host.${label}.${tool} ${header} ${compiler} -std=c++17 ${face_warnings} -x c++)
     endif()
     face_compiles(device.${label}.${tool} ${header} ${compiler} -std=c++17 ${face_warnings} -D__CUDACC__
