@@ -46,6 +46,8 @@ const char* name_of(DeviceCall call) {
       return "ncclGinBarrierSession";
     case DeviceCall::kLsaBarrier:
       return "ncclLsaBarrierSession";
+    case DeviceCall::kLlA2A:
+      return "ncclLLA2ASession";
     case DeviceCall::kCalls:
       break;
   }
@@ -112,8 +114,17 @@ std::string what_is_wrong(const Misuse& m) {
       return fmt::format("a comparison of {} bits; bits are 1 to 64", signed_value);
     case MisuseKind::kBarrierIndex:
       return index_text("barrier index", "the count in ncclDevCommRequirements", m);
+    case MisuseKind::kSlot:
+      return fmt::format(
+          "slot {} of {}; slots are below maxElts, and the handle needs nSlots >= ncclLLA2ACalcSlots(maxElts, "
+          "sizeof(T))",
+          signed_value, static_cast<int64_t>(m.limit));
     case MisuseKind::kNoResources:
-      return "the device communicator has no barriers; set ncclDevCommRequirements::lsaBarrierCount or barrierCount";
+      return m.call == DeviceCall::kLlA2A
+                 ? "the device communicator has no memory for it; add ncclLLA2ACreateRequirement's node to "
+                   "ncclDevCommRequirements::resourceRequirementsList"
+                 : "the device communicator has no barriers; set ncclDevCommRequirements::lsaBarrierCount or "
+                   "barrierCount";
     case MisuseKind::kContextIndex:
       return fmt::format(
           "context index {} is beyond the {} granted and is taken modulo; other libraries do not: use "

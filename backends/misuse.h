@@ -24,6 +24,7 @@ enum class DeviceCall : uint8_t {
   kResetSignal,
   kGinBarrier,
   kLsaBarrier,
+  kLlA2A,
   kCalls
 };
 
@@ -47,6 +48,7 @@ enum class MisuseKind : uint8_t {
   kDeadCommunicator,  // destroyed, or not made by ncclDevCommCreate
   kBits,              // value: bits; limit: 64
   kBarrierIndex,      // value; limit: barriers granted
+  kSlot,              // value; limit: elements that the all-to-all holds
   kNoResources,       // the device communicator has no such resource
   kContextIndex,      // value; limit: contexts granted. Not an error: reported as non-portable
   kKinds

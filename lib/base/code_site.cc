@@ -9,11 +9,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
+#include <system_error>
 
 namespace anygin {
 
@@ -45,11 +46,20 @@ std::string line_of_program(FILE* output) {
   return found;
 }
 
-std::string ask_addr2line(const char* file, uintptr_t offset) {
-  if (std::string_view(file).find('\'') != std::string_view::npos) return "";
+std::string ask_addr2line(const std::string& file, uintptr_t offset) {
+  if (file.find('\'') != std::string::npos) return "";
   const std::string command = fmt::format("addr2line -i -e '{}' {:#x} 2>/dev/null", file, offset);
   const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), &::pclose);
   return output ? line_of_program(output.get()) : "";
+}
+
+// The file behind an image. A program started as /proc/self/exe calls itself that, which means another one to
+// addr2line.
+std::string file_of(const Dl_info& info) {
+  const std::string name = info.dli_fname;
+  std::error_code failed;
+  const std::filesystem::path file = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return name == "/proc/self/exe" && !failed ? file.string() : name;
 }
 
 }  // namespace
@@ -65,7 +75,7 @@ std::string describe_line(const void* address) {
   if (fresh) {
     const auto offset =
         static_cast<uintptr_t>(static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase));
-    entry->second = ask_addr2line(info.dli_fname, offset);
+    entry->second = ask_addr2line(file_of(info), offset);
     if (entry->second.empty()) entry->second = describe_site(address);
   }
   return entry->second;
@@ -75,8 +85,8 @@ std::string describe_site(const void* address) {
   if (!address) return "an unknown place";
   Dl_info info{};
   if (dladdr(address, &info) == 0 || !info.dli_fname) return fmt::format("{}", address);
-  const std::string_view path = info.dli_fname;
-  const std::string_view file = path.substr(path.rfind('/') + 1);
+  const std::string path = file_of(info);
+  const std::string file = path.substr(path.rfind('/') + 1);
   const char* at = static_cast<const char*>(address);
   const auto in_file = at - static_cast<const char*>(info.dli_fbase);
   if (!info.dli_sname) return fmt::format("{}+{:#x}", file, in_file);

@@ -126,6 +126,54 @@ __device__ void every_address(const ncclDevComm& comm, ncclWindow_t w, void** ou
   out[18] = p.lsaMultimemPtr(comm);
 }
 
+template <typename T>
+struct Largest {
+  __device__ T operator()(T a, T b) const { return a < b ? b : a; }
+};
+
+__device__ void every_element(const ncclDevComm& comm) {
+  ncclLLA2ASession<ncclCoopWarp> session(ncclCoopWarp{}, comm, ncclTeamLsa(comm), ncclLLA2AHandle{}, 0, 4, false,
+                                         comm.lsaMultimem);
+  session.send(0, 0, 1.5);
+  session.bcast(1, 2);
+  float some[4] = {};
+  session.recvUnrolled<1, 4>(0, 2, 1, some);
+  some[0] += static_cast<float>(session.recv<double>(0));
+  some[1] = session.recvReduce<2, float>(
+      0, 2, 1, [](float x) { return x; }, [](float a, float b) { return a + b; });
+  session.endEpoch(ncclCoopWarp{});
+}
+
+template <typename T>
+__device__ void every_reduction(const ncclDevComm& comm, ncclWindow_t w, T* here) {
+  const ncclCoopCta cta;
+  const ncclTeam team = ncclTeamLsa(comm);
+  const ncclSymPtr<T> p(w, 0);
+  const auto at = [=](int i) { return here + i; };
+  ncclLsaReduceLsaCopy<T>(cta, at, 2, at, 2, Largest<T>(), 4);
+  ncclLsaReduceSumLsaCopy<T>(cta, at, 2, at, 2, size_t{4});
+  ncclLsaReduceSumCopy(cta, p, p, 4, team);
+  ncclLsaReduceSumCopy(cta, p, p, 4, comm);
+  ncclLsaReduceSumCopy<T>(cta, w, 0, w, 0, 4, team);
+  ncclLsaReduceSumCopy<T>(cta, w, 0, w, 0, 4, comm);
+  ncclLsaReduceSumCopy(cta, p, team, p, team, 4);
+  ncclLocalReduceSumCopy(cta, 2, here, 4, 2, here, 4, 4);
+  ncclLsaReduceSum<T>(cta, at, 2, here, 4);
+  ncclLsaReduceSum(cta, p, here, 4, team);
+  ncclLsaReduceSum(cta, p, here, 4, comm);
+  ncclLsaReduceSum(cta, w, 0, here, 4, team);
+  ncclLsaReduceSum(cta, w, 0, here, 4, comm);
+  ncclLocalReduceSum(cta, at, 2, here, 4);
+  ncclLocalReduceSum(cta, 2, here, 4, here, 4);
+  ncclLsaCopy(cta, here, at, 2, 4);
+  ncclLsaCopy(cta, here, p, 4, team);
+  ncclLsaCopy(cta, here, p, 4, comm);
+  ncclLsaCopy(cta, here, w, 0, 4, team);
+  ncclLsaCopy(cta, here, w, 0, 4, comm);
+  ncclLocalCopy(cta, here, at, 2, 4);
+  ncclLocalCopy(cta, here, 2, here, 4, 4);
+}
+
 __global__ void everything(ncclDevComm comm, ncclWindow_t w, void** out) {
   const ncclGin gin(comm, 0, NCCL_GIN_RESOURCE_SHARING_CTA);
   const ncclGin_BackendOne<NCCL_NET_DEVICE_GIN_PROXY> proxy(comm, 1);
@@ -138,4 +186,8 @@ __global__ void everything(ncclDevComm comm, ncclWindow_t w, void** out) {
   every_barrier(ncclCoopCta{}, comm, gin);
   every_barrier(ncclCoopAny(ncclCoopWarp{}), comm, gin);
   every_address(comm, w, out);
+  every_element(comm);
+  every_reduction(comm, w, static_cast<double*>(*out));
+  every_reduction(comm, w, static_cast<__nv_bfloat16*>(*out));
+  every_reduction(comm, w, static_cast<__half*>(*out));
 }

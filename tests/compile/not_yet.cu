@@ -4,10 +4,8 @@
 
 __global__ void use(ncclDevComm comm, ncclWindow_t w) {
   const ncclCoopCta cta;
-#if defined(USE_LLA2A)
-  ncclLLA2ASession<ncclCoopCta> session(cta, comm, ncclTeamLsa(comm), ncclLLA2AHandle{}, 0, 1);
-#elif defined(USE_REDUCE)
-  ncclLsaReduceSum<float>(cta, ncclSymPtr<float>(w, 0), static_cast<float*>(nullptr), 4, ncclTeamLsa(comm));
+#if defined(USE_MULTIMEM)
+  ncclMultimemReduceSum<float>(cta, ncclSymPtr<float>(w, 0), static_cast<float*>(nullptr), 4, ncclMultimemHandle{});
 #elif defined(USE_GDAKI)
   const ncclGin_BackendOne<NCCL_NET_DEVICE_GIN_GDAKI> gin(comm, 0);
 #endif

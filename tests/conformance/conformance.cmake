@@ -39,7 +39,7 @@ function(anygin_conformance file)
   endforeach()
 endfunction()
 
-foreach(file signals completion values barriers failure)
+foreach(file signals completion values barriers lsa_data failure)
   anygin_conformance(${file})
 endforeach()
 

@@ -98,11 +98,13 @@ TEST_F(NcclLsaBarrier, arrive_and_wait_may_stand_apart) {
   EXPECT_EQ(shared_->stale, 0u);
 }
 
+constexpr uint64_t kHalfASecond = 500'000'000;  // the ranks that are there come well before, on a busy machine, too
+
 TEST_F(NcclLsaBarrier, P21_the_timed_form_says_when_a_member_is_missing) {
   run(
       [](Shared* shared, int rank) {
         ncclLsaBarrierSession<ncclCoopCta> session(ncclCoopCta{}, shared->comms[rank], ncclTeamTagLsa{}, 2);
-        const ncclResult_t result = session.sync(ncclCoopCta{}, cuda::memory_order_acq_rel, 1000000);
+        const ncclResult_t result = session.sync(ncclCoopCta{}, cuda::memory_order_acq_rel, kHalfASecond);
         if (result == ncclTimeout) claim(&shared->timeouts, 1u);
       },
       kRanks - 1);

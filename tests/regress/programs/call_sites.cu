@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 #include <nccl_device.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -16,7 +17,11 @@ __global__ void misuse(ncclDevComm comm, ncclWindow_t window, int which) {
   }
 }
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  if (argc == 3) {  // "self CASE": once more, under a name that means something else to every other process
+    char* again[] = {argv[0], argv[2], nullptr};
+    return execv("/proc/self/exe", again);
+  }
   ncclUniqueId id;
   ncclComm_t comm;
   void* buffer;

@@ -13,29 +13,42 @@
 namespace anygin {
 namespace lsa {
 
-ANYGIN_NCCL_OUTLINED void misuse(ncclDevComm const& comm, MisuseKind kind, uint64_t value, uint64_t limit,
-                                 const void* call_site) {
+ANYGIN_NCCL_OUTLINED void misuse(ncclDevComm const& comm, DeviceCall name, MisuseKind kind, uint64_t value,
+                                 uint64_t limit, const void* call_site) {
   gin::Call call{};
   call.comm = &comm;
-  call.name = DeviceCall::kLsaBarrier;
+  call.name = name;
   call.call_site = call_site;
   gin::misuse(call, kind, -1, value, limit);
 }
 
-// The barrier exists and all ranks of the team can be reached by loads and stores.
-ANYGIN_NCCL_OUTLINED void check(ncclDevComm const& comm, ncclTeam team, ncclLsaBarrierHandle handle, uint32_t index,
-                                const void* call_site) {
-  if (comm.resourceWindow == nullptr) misuse(comm, MisuseKind::kNoResources, 0, 0, call_site);
-  if (index >= static_cast<uint32_t>(handle.nBarriers)) {
-    misuse(comm, MisuseKind::kBarrierIndex, index, static_cast<uint64_t>(handle.nBarriers), call_site);
-  }
+// All ranks of the team can be reached by loads and stores.
+NCCL_DEVICE_INLINE void check_team(ncclDevComm const& comm, DeviceCall name, ncclTeam team, const void* call_site) {
   const int ends[2] = {ncclTeamRankToLsa(comm, team, 0), ncclTeamRankToLsa(comm, team, team.nRanks - 1)};
   for (int end : ends) {
     if (static_cast<unsigned>(end) >= static_cast<unsigned>(comm.lsaSize)) {
-      misuse(comm, MisuseKind::kPeerOffLsa, static_cast<uint64_t>(static_cast<int64_t>(end)),
+      misuse(comm, name, MisuseKind::kPeerOffLsa, static_cast<uint64_t>(static_cast<int64_t>(end)),
              static_cast<uint64_t>(comm.lsaSize), call_site);
     }
   }
+}
+
+NCCL_DEVICE_INLINE void check_peer(ncclDevComm const& comm, DeviceCall name, ncclTeam team, int peer,
+                                   const void* call_site) {
+  if (static_cast<unsigned>(peer) < static_cast<unsigned>(team.nRanks)) return;
+  misuse(comm, name, MisuseKind::kPeer, static_cast<uint64_t>(static_cast<int64_t>(peer)),
+         static_cast<uint64_t>(team.nRanks), call_site);
+}
+
+// The barrier exists and the team is within reach.
+ANYGIN_NCCL_OUTLINED void check(ncclDevComm const& comm, ncclTeam team, ncclLsaBarrierHandle handle, uint32_t index,
+                                const void* call_site) {
+  constexpr DeviceCall kName = DeviceCall::kLsaBarrier;
+  if (comm.resourceWindow == nullptr) misuse(comm, kName, MisuseKind::kNoResources, 0, 0, call_site);
+  if (index >= static_cast<uint32_t>(handle.nBarriers)) {
+    misuse(comm, kName, MisuseKind::kBarrierIndex, index, static_cast<uint64_t>(handle.nBarriers), call_site);
+  }
+  check_team(comm, kName, team, call_site);
 }
 
 // Waits until `inbox` holds `want` or a later epoch.
