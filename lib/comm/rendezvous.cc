@@ -69,6 +69,7 @@ void Root::serve() {
     const bool complete = failure_.empty() && !guests.empty() && guests.size() == size_t(guests[0].member.size);
     if (complete && !guests[0].answered) {
       std::vector<Member> table;
+      table.reserve(guests.size());
       for (const Guest& guest : guests) table.push_back(guest.member);
       std::sort(table.begin(), table.end(), [](const Member& a, const Member& b) { return a.rank < b.rank; });
       answer_all(guests, kTable + pack(table));

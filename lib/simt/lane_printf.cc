@@ -26,7 +26,7 @@ void write_out(std::string_view text) {
 std::string format_text(const char* format, va_list arguments) {
   char small[512];
   va_list again;
-  va_copy(again, arguments);
+  va_copy(again, arguments);  // a parameter is initialized: NOLINT(clang-analyzer-valist.Uninitialized)
   const int length = std::vsnprintf(small, sizeof small, format, arguments);
   std::string text(small, static_cast<size_t>(std::clamp(length, 0, static_cast<int>(sizeof small) - 1)));
   if (length >= static_cast<int>(sizeof small)) {

@@ -184,6 +184,7 @@ std::vector<std::string> unplaced_blocks() {
     });
   }
   std::vector<std::string> lines;
+  lines.reserve(pending.size());
   for (const auto& [id, one] : pending) {
     lines.push_back(
         fmt::format("kernel {} (grid {}): {} blocks wait for room; {}", one.kernel, id, one.blocks, one.room));

@@ -75,8 +75,7 @@ TEST(LitmusTable, RacesAreMarked) {
   }
 }
 
-// --- The table of design 6.3, written down once more: what may pass what, where
-// ---------------------------------------
+// --- The table of docs/decisions/0003, written down once more: what may pass what, where
 
 struct Freedom {
   emulated::OrderClass later;

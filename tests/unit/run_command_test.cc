@@ -106,6 +106,12 @@ TEST(RunJob, a_program_that_does_not_exist_is_named) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("/nonexistent/program"));
 }
 
+TEST(UsageHint, knows_the_option_of_mpirun) {
+  EXPECT_EQ(usage_hint({"run", "-np", "2", "./prog"}),
+            "anygin run: '-np' is mpirun's; here it is -n: anygin run -n 2 -- ./prog");
+  EXPECT_EQ(usage_hint({"run", "-n", "2", "--", "./prog", "-np"}), "");
+}
+
 TEST(Refusal, reads_what_a_program_needs) {
   EXPECT_THAT(needed_libraries("/proc/self/exe"), testing::Contains(testing::HasSubstr("libc.so")));
   EXPECT_THAT(needed_libraries("/etc/passwd"), testing::IsEmpty());

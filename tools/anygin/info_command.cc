@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -30,10 +29,6 @@ std::string cpu_model() {
   return "unknown";
 }
 
-bool in_path(const char* program) {
-  return std::system(fmt::format("command -v {} >/dev/null 2>&1", program).c_str()) == 0;
-}
-
 void row(const char* what, bool there, const std::string& text) {
   fmt::print("{:<16} {:<4} {}\n", what, there ? "yes" : "no", text);
 }
@@ -45,18 +40,19 @@ void print_info() {
   const fs::path prefix = own_prefix();
   const bool cpu = fs::exists(prefix / "lib" / "libanygin.so");
   row("target cpu", cpu, cpu ? prefix.string() : "no lib/libanygin.so beside this program");
-  row("target cuda", false, in_path("nvcc") ? "nvcc is here; the cuda target comes with its issue" : "no nvcc in PATH");
+  row("target cuda", false, "not yet");
   row("backend proxy", true, "software HCA in this process, or between processes of this host");
   row("backend gdaki", false, "not yet");
   row("backend gpi", false, "not yet");
   std::error_code none;
   const bool rdma = fs::exists("/sys/class/infiniband", none) && !fs::is_empty("/sys/class/infiniband", none);
   row("NIC hw", false,
-      rdma ? "RDMA devices are here; ANYGIN_NIC=hw comes with its issue" : "no device in /sys/class/infiniband");
+      rdma ? "not yet; /sys/class/infiniband has devices" : "not yet; no device in /sys/class/infiniband");
   row("NIC emu", true, "ANYGIN_PROFILE: inorder, cx7, relaxed, srd");
   row("fabric direct", true, "ranks of this host, as threads or processes");
   row("fabric tcp", false, "not yet");
-  row("gpu", fs::exists("/dev/nvidiactl"), fs::exists("/dev/nvidiactl") ? "/dev/nvidiactl" : "no /dev/nvidiactl");
+  row("gpu", fs::exists("/dev/nvidiactl"),
+      fs::exists("/dev/nvidiactl") ? "/dev/nvidiactl; target cpu does not use it" : "none; target cpu needs none");
 }
 
 void print_environment() {

@@ -65,7 +65,9 @@ int main(int argc, char** argv) {
 
   anygin::tools::LitmusRequest litmus;
   CLI::App* const litmus_app = app.add_subcommand("litmus", "which outcomes a small program can have, per NIC profile");
-  litmus_app->add_option("files", litmus.files, "litmus files, or folders of them")->required()->check(CLI::ExistingPath);
+  litmus_app->add_option("files", litmus.files, "litmus files, or folders of them")
+      ->required()
+      ->check(CLI::ExistingPath);
   litmus_app->add_option("--profile", litmus.profiles, "only this profile (may be repeated)")
       ->check(CLI::IsMember({"inorder", "cx7", "relaxed", "srd"}));
   litmus_app->add_option("--runs", litmus.runs, "so many random runs instead of every way");
@@ -82,14 +84,17 @@ int main(int argc, char** argv) {
   });
   std::string target = "cpu";
   CLI::App* const prefix_app = app.add_subcommand("prefix", "print the prefix: what CUDA_HOME and NCCL_HOME point at");
-  prefix_app->add_option("target", target, "cpu (cuda comes with its issue)");
+  prefix_app->add_option("target", target, "cpu; cuda is not there yet");
   prefix_app->footer("  make CUDA_HOME=$(anygin prefix cpu) NCCL_HOME=$(anygin prefix cpu)");
   prefix_app->callback([&] { exit_code = anygin::tools::print_prefix(target); });
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
+    if (app.exit(error) == 0) return 0;
+    const std::string hint = anygin::tools::usage_hint({argv + 1, argv + argc});
+    if (!hint.empty()) std::fprintf(stderr, "%s\n", hint.c_str());
+    return kExitUsage;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "anygin: %s\n", error.what());
     return anygin::tools::kExitEnvironment;

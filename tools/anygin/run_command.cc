@@ -207,6 +207,16 @@ std::string refusal(const std::string& program) {
   return "";
 }
 
+std::string usage_hint(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument == "-np" || argument == "--np") {
+      return fmt::format("anygin run: '{}' is mpirun's; here it is -n: anygin run -n 2 -- ./prog", argument);
+    }
+  }
+  return "";
+}
+
 int run_job(const RunRequest& request) {
   const int port = free_port();
   const std::string token = random_token();

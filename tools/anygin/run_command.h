@@ -25,6 +25,9 @@ std::vector<std::string> rank_environment(const RunRequest& request, int rank, i
 // Empty if `program` can be started by us; else why not and what to do.
 std::string refusal(const std::string& program);
 
+// What the author of a command line that was not understood may have meant; empty: no idea.
+std::string usage_hint(const std::vector<std::string>& arguments);
+
 // Runs the job to its end and returns its exit code: 0, or that of the rank that failed first.
 int run_job(const RunRequest& request);
 

@@ -88,12 +88,11 @@ class LoopRewriter {
           break;
         if (code_.is_identifier(k)) last = k;
       }
+      if (last == kNowhere) continue;
       // `(volatile int*)p` is a cast: its last name is a type and is followed by `*`.
-      if (last != kNowhere && !code_.is(last + 1, "*") && !code_.is(last + 1, "&") && !code_.is(last + 1, ")")) {
-        names_.insert(code_.at(last).text);
-      } else if (last != kNowhere && code_.is(last + 1, ")") && last > i + 1 && !code_.is(last - 1, "volatile")) {
-        names_.insert(code_.at(last).text);  // a parameter
-      }
+      const bool object = !code_.is(last + 1, "*") && !code_.is(last + 1, "&") && !code_.is(last + 1, ")");
+      const bool parameter = code_.is(last + 1, ")") && last > i + 1 && !code_.is(last - 1, "volatile");
+      if (object || parameter) names_.insert(code_.at(last).text);
     }
     for (std::string_view word : {"int", "unsigned", "long", "char", "short", "bool", "float", "double"})
       names_.erase(word);
