@@ -57,8 +57,9 @@ demo() {
   local fresh=$PWD/$kState/fresh begin
   rm -rf "$fresh"
   git clone -q . "$fresh" && git -C "$fresh" checkout -q "$commit" || return 1
+  quiet_machine
   begin=$SECONDS
-  (cd "$fresh" && CCACHE_DISABLE=1 ./dev demo) 2>&1 | sed 's/^/= /' || return 1
+  (cd "$fresh" && CCACHE_DISABLE=1 ./dev demo) 2>&1 | sed -E '/^\[[0-9]+\/[0-9]+\] /! s/^/= /' || return 1
   within "./dev demo in a fresh clone" $((SECONDS - begin)) 180 || return 1
   rm -rf "$fresh"
 }
@@ -179,7 +180,7 @@ dirty=$(git status --porcelain --untracked-files=no | wc -l)
 say "# ./dev prove A1, $(date '+%F %H:%M'), $(nproc) cores, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), commit $commit"
 [ "$dirty" -eq 0 ] || say "# NOT the commit alone: $dirty files are changed"
 
-step demo 400 "${kPart[@]}" demo
+step demo 800 "${kPart[@]}" demo
 step build 1500 ./dev build
 step bench 1200 "${kPart[@]}" bench
 step build_times 1500 "${kPart[@]}" build_times
