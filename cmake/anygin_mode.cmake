@@ -24,8 +24,6 @@ add_compile_options(-fno-omit-frame-pointer)
 if(ANYGIN_SANITIZE)
   add_compile_options(-fsanitize=${ANYGIN_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${ANYGIN_SANITIZE})
-  string(TOUPPER ${ANYGIN_SANITIZE} ANYGIN_SANITIZE_UPPER)
-  add_compile_definitions(ANYGIN_SANITIZE_${ANYGIN_SANITIZE_UPPER}=1)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-maybe-uninitialized)  # instrumented, std::regex and std::function look uninitialized to it
   endif()

@@ -1,8 +1,7 @@
 # What a program needs that runs with a libanygin of a sanitizer preset.
 set(ANYGIN_PROGRAM_SANITIZE)
 if(ANYGIN_SANITIZE)
-  set(ANYGIN_PROGRAM_SANITIZE -DANYGIN_SANITIZE_${ANYGIN_SANITIZE_UPPER}=1
-    -Xcompiler -fsanitize=${ANYGIN_SANITIZE},-fno-sanitize-recover=all)
+  set(ANYGIN_PROGRAM_SANITIZE -Xcompiler -fsanitize=${ANYGIN_SANITIZE},-fno-sanitize-recover=all)
 endif()
 
 # anygin_add_program(NAME SOURCE OUTPUT [DEPENDS ...] [FLAGS ...]): compiles one .cu with the staged driver and links it with

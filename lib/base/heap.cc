@@ -13,6 +13,7 @@
 
 #include "anygin/base/assert.h"
 #include "anygin/base/mutant.h"
+#include "anygin/base/platform.h"
 
 #if defined(ANYGIN_SANITIZE_ADDRESS)
 #include <sanitizer/asan_interface.h>

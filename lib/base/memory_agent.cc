@@ -15,6 +15,7 @@
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/mutant.h"
+#include "anygin/base/platform.h"
 #include "anygin/base/world.h"
 
 namespace anygin {

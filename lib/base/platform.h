@@ -20,6 +20,23 @@
 #define ANYGIN_DEVICE
 #endif
 
+// Which sanitizer instruments this translation unit: asked of the compiler, so that it also holds for a user's
+// -fsanitize.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ANYGIN_SANITIZE_ADDRESS 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define ANYGIN_SANITIZE_THREAD 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) && !defined(ANYGIN_SANITIZE_ADDRESS)
+#define ANYGIN_SANITIZE_ADDRESS 1
+#endif
+#if defined(__SANITIZE_THREAD__) && !defined(ANYGIN_SANITIZE_THREAD)
+#define ANYGIN_SANITIZE_THREAD 1
+#endif
+
 namespace anygin {
 
 inline constexpr size_t kCacheLine = 64;

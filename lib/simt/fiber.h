@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "anygin/base/platform.h"
+
 #if defined(ANYGIN_SANITIZE_ADDRESS)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

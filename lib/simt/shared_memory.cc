@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "anygin/base/assert.h"
+#include "anygin/base/platform.h"
 #include "anygin/simt/lane_runner.h"
 
 #if defined(ANYGIN_SANITIZE_ADDRESS)
