@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/log.h"
@@ -42,12 +43,17 @@ struct Root::Guest {
 
 Root::Root(Socket listener, uint16_t port, const Token& token, Patience patience)
     : listener_(std::move(listener)), port_(port), token_(token), patience_(patience) {
-  thread_ = std::thread([this] { serve(); });
+  std::promise<void> done;
+  thread_done_ = done.get_future();
+  std::thread([this, done = std::move(done)]() mutable {
+    serve();
+    done.set_value();
+  }).detach();  // it ends by itself; most Roots are kept until the process ends, and nobody joins it then
 }
 
 Root::~Root() {
   stop_.store(true);
-  thread_.join();
+  thread_done_.wait();
 }
 
 Result<std::unique_ptr<Root>> Root::start(const std::string& host, uint16_t port, const Token& token,

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <future>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "anygin/base/net_socket.h"
@@ -50,7 +50,7 @@ class Root {
   unsigned refused_ = 0;  // connections that did not know the token
   std::atomic<bool> stop_{false};
   std::atomic<bool> ended_{false};
-  std::thread thread_;
+  std::future<void> thread_done_;  // ready once its thread is done with it
 };
 
 // The rank's side. On success `connection` stays open until confirm(): the root reports on it when another rank fails

@@ -2,6 +2,7 @@
 // A flow against its promises: random operations, random interleavings, every profile. Every freedom of the profile is
 // reached, and nothing outside the table.
 #include "model/flow_script.h"
+#include "support/sanitizer_sizes.h"
 
 namespace anygin::testing {
 namespace {
@@ -46,8 +47,9 @@ class FlowModel : public ::testing::TestWithParam<Profile> {
 };
 
 TEST_P(FlowModel, PromisesHoldAndExactlyTheProfilesFreedomsAreReached) {
+  constexpr uint64_t kSeeds = testing::size_under_tsan(400, 50);
   Freedoms seen;
-  for (uint64_t seed = 1; seed <= 400 && !HasFailure(); ++seed) run_seed(seed, true, 0, false, &seen);
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) run_seed(seed, true, 0, false, &seen);
   EXPECT_EQ(text(seen.passed), text(allowed(GetParam())));
   EXPECT_EQ(seen.granules_out_of_order, emulated::granules_in_any_order(GetParam(), OrderClass::kPut));
   EXPECT_EQ(seen.completed_before_visible, emulated::completes_before_visible(GetParam(), OrderClass::kPut));

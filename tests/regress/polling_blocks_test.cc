@@ -3,12 +3,15 @@
 // for was never admitted. On a device all of these blocks are resident, and the kernels end.
 #include <gtest/gtest.h>
 
+#include "support/sanitizer_sizes.h"
 #include "unit/simt_kernels.h"
 
 namespace anygin::simt {
 namespace {
 
-constexpr unsigned kBlocks = 40, kThreads = 64;
+using anygin::testing::size_under_tsan;
+
+constexpr unsigned kBlocks = size_under_tsan(40u, 6u), kThreads = size_under_tsan(64u, 32u);
 
 // The last block raises the flag; all others poll it through `poll(flag, shared word)` until it says so.
 template <typename Poll>

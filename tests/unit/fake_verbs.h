@@ -2,6 +2,7 @@
 // A verbs device that only takes notes: what was made, modified and posted. Completions are the test's to give.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -81,7 +82,7 @@ class FakeVerbs {
 
   verbs::VerbsTable table_{};
   std::map<std::string, int> alive_;
-  uint32_t next_number_ = 0x100;
+  std::atomic<uint32_t> next_number_{0x100};
   friend struct FakeTable;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "anygin/base/choices_seeded.h"
+#include "anygin/base/platform.h"
 
 namespace anygin {
 namespace {

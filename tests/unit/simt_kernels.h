@@ -41,6 +41,11 @@ bool eventually(const Predicate& predicate) {
   return world().executor.block(waiter) == WaitOutcome::kSatisfied;
 }
 
+// A raw read in a spin, as kernels have it. The race is what such a test is about: ThreadSanitizer looks away.
+__attribute__((noinline, no_sanitize("thread"))) inline uint32_t read_raw(const uint32_t* word) {
+  return *const_cast<const volatile uint32_t*>(word);
+}
+
 // Parks the lane until `*word` is at least `least`.
 inline WaitOutcome wait_at_least(const uint32_t* word, uint32_t least, const uint32_t* abort_word = nullptr,
                                  Time deadline = kNever) {

@@ -4,10 +4,13 @@
 #include <atomic>
 #include <vector>
 
+#include "support/sanitizer_sizes.h"
 #include "unit/simt_kernels.h"
 
 namespace anygin::simt {
 namespace {
+
+using anygin::testing::size_under_tsan;
 
 class SimtWait : public SimtTest {};
 
@@ -16,13 +19,13 @@ void bump(uint32_t* word) {
 }
 
 TEST_F(SimtWait, EarlyBlocksWaitForLateOnes) {
-  constexpr unsigned kBlocks = 64;
+  constexpr unsigned kBlocks = 64, kThreads = size_under_tsan(512u, 32u);
   uint32_t arrived = 0;
   std::vector<uint32_t> seen(kBlocks, 0);
   uint32_t* word = &arrived;
   uint32_t* results = seen.data();
   // All 64 blocks have to be resident at once, though each grid starts with one a worker.
-  ASSERT_EQ(0, run(blocks_of(kBlocks, 512), [=] {
+  ASSERT_EQ(0, run(blocks_of(kBlocks, kThreads), [=] {
               if (anygin_thread_idx.x == 0) {
                 bump(word);
                 wait_at_least(word, kBlocks);
@@ -34,7 +37,7 @@ TEST_F(SimtWait, EarlyBlocksWaitForLateOnes) {
 }
 
 TEST_F(SimtWait, BlocksOfEightDevicesMeetManyTimes) {
-  constexpr unsigned kDevices = 8, kBlocks = 16, kThreads = 256, kRounds = 20;
+  constexpr unsigned kDevices = 8, kBlocks = 16, kThreads = size_under_tsan(256u, 16u), kRounds = 20;
   ASSERT_LE(static_cast<int>(kDevices), device_count());
   std::vector<uint32_t> arrived(kBlocks, 0);
   std::atomic<unsigned> early{0};
@@ -67,7 +70,7 @@ TEST_F(SimtWait, ARawSpinChainThroughAllLanesAndBlocks) {
   // Highest thread first: every lane starts by spinning.
   ASSERT_EQ(0, run(blocks_of(kBlocks, kThreads), [word] {
               const uint32_t mine = kBlocks * kThreads - 1 - static_cast<uint32_t>(global_thread());
-              while (*const_cast<volatile uint32_t*>(word) != mine)
+              while (read_raw(word) != mine)
                 if (tick()) {
                 }
               __atomic_store_n(word, mine + 1, __ATOMIC_RELEASE);
@@ -83,7 +86,7 @@ TEST_F(SimtWait, AHostThreadReleasesASpinAndAParkedWait) {
               if (anygin_block_idx.x == 0) {
                 wait_at_least(word, 1);
               } else {
-                while (*const_cast<volatile uint32_t*>(word) == 0)
+                while (read_raw(word) == 0)
                   if (tick()) {
                   }
               }
@@ -174,13 +177,16 @@ TEST_F(SimtWait, AFullDeviceAdmitsTheNextGridWhenThereIsRoom) {
   uint32_t* count = &ran;
   Stream* first = create_stream(0, true);
   Stream* second = create_stream(0, true);
-  LaunchShape full = blocks_of(32, 1024);
+  // All the threads that a device holds, or all the blocks.
+  constexpr unsigned kBlocks = size_under_tsan(32u, 512u), kThreads = size_under_tsan(1024u, 4u);
+  LaunchShape full = blocks_of(kBlocks, kThreads);
   full.stream = first;
   ASSERT_EQ(0, launch_callable(full, [=] {
               if (anygin_thread_idx.x == 0) wait_at_least(word, 1);
               anygin_syncthreads();
             }));
-  EXPECT_TRUE(eventually([] { return parked_lanes() == 32768; })) << "32768 lanes to wait, " << parked_lanes() << " do";
+  EXPECT_TRUE(eventually([] { return parked_lanes() == kBlocks * kThreads; }))
+      << "all lanes to wait, " << parked_lanes() << " do";
   LaunchShape small = blocks_of(1, 32);
   small.stream = second;
   ASSERT_EQ(0, launch_callable(small, [=] { bump(count); }));
