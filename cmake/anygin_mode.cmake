@@ -9,6 +9,11 @@ set(CMAKE_LINK_DEPENDS_NO_SHARED ON)  # a change inside libanygin.so links that 
 
 set(ANYGIN_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none")
 option(ANYGIN_MUTANTS "compile the MUTANT(name) sites in" OFF)
+option(ANYGIN_RACE "kernels are checked for races between lanes, blocks, ranks and NIC" OFF)
+if(ANYGIN_RACE)
+  message(FATAL_ERROR "The preset race (ANYGIN_RACE) has nothing to build yet: the race checker for kernels is not there; "
+    "docs/roadmap.md says when it comes. Races of the library's own threads: preset tsan.")
+endif()
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)

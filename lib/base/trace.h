@@ -42,6 +42,8 @@ struct TraceEvent {
   MemName at{};
   uint64_t bytes = 0;
   uint64_t value = 0;
+  uint64_t grid = 0;  // events of kernels: the grid, counted from 1 in the process
+  uint64_t lane = 0;  // and the thread of it, x fastest, blocks one after the other
   const void* call_site = nullptr;
 };
 

@@ -66,6 +66,8 @@ std::string trace_line(Time when, const TraceEvent& event) {
   field("offset", event.at.offset);
   field("bytes", event.bytes);
   field("value", event.value);
+  field("grid", event.grid);
+  field("lane", event.lane);
   field("call_site", reinterpret_cast<uintptr_t>(event.call_site));
   return line + "}";
 }

@@ -75,8 +75,8 @@ struct BlockedLane {
 std::vector<BlockedLane> blocked_lanes(size_t limit);
 // Why blocks that were launched are not running, one line a grid: "kernel k (grid 3): 32 blocks wait for room ...".
 std::vector<std::string> unplaced_blocks();
-// For the hang verdict. Runnable: lanes of resident blocks that have not started. Parked: lanes that wait for something,
-// or only poll in a loop. lane_progress() changes whenever a lane got further than its next poll.
+// For the hang verdict. Runnable: lanes of resident blocks that have not started. Parked: lanes that wait for
+// something, or only poll in a loop. lane_progress() changes whenever a lane got further than its next poll.
 uint64_t runnable_lanes();
 uint64_t parked_lanes();
 uint64_t lane_progress();

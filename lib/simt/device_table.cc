@@ -43,6 +43,18 @@ bool valid_device(int device) {
 
 }  // namespace
 
+void trace_stream_edge(const Stream& waiting, uint64_t stream, uint64_t ticket) {
+  TraceSink& sink = world().trace;
+  if (ticket == 0 || !sink.enabled()) return;
+  TraceEvent event;
+  event.kind = TraceKind::kStreamEdge;
+  event.context = static_cast<uint32_t>(waiting.device());
+  event.operation = waiting.id();
+  event.bytes = stream;
+  event.value = ticket;
+  sink.record(event);
+}
+
 DeviceTable::DeviceTable(int devices) : devices_(static_cast<size_t>(devices)) {
   const DeviceProperties properties;
   for (int device = 0; device < devices; ++device) {
@@ -58,11 +70,12 @@ DeviceTable::DeviceTable(int devices) : devices_(static_cast<size_t>(devices)) {
 void DeviceTable::wait_for(Stream& stream, const std::shared_ptr<Stream>& other) {
   if (other.get() == &stream) return;
   const uint64_t ticket = other->ticket();
+  trace_stream_edge(stream, other->id(), ticket);
   if (other->reached(ticket)) return;
   stream.enqueue(WaitOperation{[other, ticket] { return other->reached(ticket); }, "the default stream"});
 }
 
-void DeviceTable::enqueue(Stream& stream, StreamOperation operation) {
+uint64_t DeviceTable::enqueue(Stream& stream, StreamOperation operation) {
   if (stream.kind() == Stream::Kind::kLegacy) {
     for (const std::shared_ptr<Stream>& other : streams_of(stream.device())) {
       if (other->kind() == Stream::Kind::kBlocking) wait_for(stream, other);
@@ -70,7 +83,7 @@ void DeviceTable::enqueue(Stream& stream, StreamOperation operation) {
   } else if (stream.kind() == Stream::Kind::kBlocking) {
     wait_for(stream, devices_[static_cast<size_t>(stream.device())].legacy);
   }
-  stream.enqueue(std::move(operation));
+  return stream.enqueue(std::move(operation));
 }
 
 std::shared_ptr<Stream> DeviceTable::create(int device, Stream::Kind kind) {

@@ -23,7 +23,8 @@ class DeviceTable {
   DeviceLoad& load(int device) { return devices_[static_cast<size_t>(device)].load; }
 
   // Puts `operation` on the stream, behind what CUDA's legacy default stream makes it wait for.
-  void enqueue(Stream& stream, StreamOperation operation);
+  // Returns its ticket there.
+  uint64_t enqueue(Stream& stream, StreamOperation operation);
   std::shared_ptr<Stream> create(int device, Stream::Kind kind);
   // False if it is not live.
   bool destroy(Stream* stream);
@@ -54,5 +55,9 @@ class DeviceTable {
 };
 
 DeviceTable& device_table();
+
+// What is put on `waiting` from now on comes after the operation `ticket` of the stream with the id `stream`: an event
+// for whoever records them. A ticket of 0 orders nothing.
+void trace_stream_edge(const Stream& waiting, uint64_t stream, uint64_t ticket);
 
 }  // namespace anygin::simt

@@ -38,7 +38,9 @@ int record_event(Event* event, Stream* stream) {
   if (!event || !stream) return kCudaInvalidResourceHandle;
   if (const int error = device_error(stream->device())) return error;
   const uint64_t ticket = event->state->recorded.fetch_add(1, std::memory_order_acq_rel) + 1;
-  device_table().enqueue(*stream, RecordOperation{event->state, ticket});
+  const uint64_t place = device_table().enqueue(*stream, RecordOperation{event->state, ticket});
+  event->state->stream.store(stream->id(), std::memory_order_relaxed);
+  event->state->place.store(place, std::memory_order_relaxed);
   return kCudaSuccess;
 }
 
@@ -61,6 +63,8 @@ int stream_wait_event(Stream* stream, Event* event) {
   if (const int error = device_error(stream->device())) return error;
   const std::shared_ptr<EventState> state = event->state;
   const uint64_t ticket = state->recorded.load(std::memory_order_acquire);
+  trace_stream_edge(*stream, state->stream.load(std::memory_order_relaxed),
+                    state->place.load(std::memory_order_relaxed));
   if (state->reached(ticket)) return kCudaSuccess;
   device_table().enqueue(*stream, WaitOperation{[state, ticket] { return state->reached(ticket); }, "an event"});
   return kCudaSuccess;

@@ -15,6 +15,9 @@ struct EventState {
   std::atomic<uint64_t> recorded{0};   // ticket of the last record_event()
   std::atomic<uint64_t> completed{0};  // highest ticket reached in its stream
   std::atomic<Time> when{0};           // of that
+  // Where it was recorded last: for traces.
+  std::atomic<uint64_t> stream{0};  // its id
+  std::atomic<uint64_t> place{0};   // the operation's ticket there
 
   bool reached(uint64_t ticket) const { return completed.load(std::memory_order_acquire) >= ticket; }
   // The stream came to the record operation of `ticket`. Any thread.

@@ -68,8 +68,15 @@ std::string Grid::name() const {
   return kernel.function ? describe_site(kernel.function) : "kernel";
 }
 
-void Grid::fail(const std::string& why) {
+void Grid::fail(const std::string& why, AbortCause cause) {
+  AbortCause none = AbortCause::kAlive;
+  failed_of_.compare_exchange_strong(none, cause, std::memory_order_relaxed);
   poison_device(device.device, kCudaLaunchFailure, fmt::format("kernel {} (grid {}): {}", name(), id, why));
+}
+
+AbortCause Grid::lost_by() const {
+  const AbortCause cause = failed_of_.load(std::memory_order_relaxed);
+  return cause == AbortCause::kAlive ? AbortCause::kAborted : cause;
 }
 
 }  // namespace anygin::simt

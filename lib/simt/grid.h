@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "anygin/base/wait.h"
 #include "anygin/simt/device_runtime.h"
 
 namespace anygin::simt {
@@ -41,7 +42,9 @@ class Grid {
   std::string name() const;
   bool abandoned() const { return device.error.load(std::memory_order_relaxed) != 0; }
   // The first reason wins: says it on stderr, and the device is lost with cudaErrorLaunchFailure. Any thread.
-  void fail(const std::string& why);
+  void fail(const std::string& why, AbortCause cause = AbortCause::kMisuse);
+  // Why lanes that are abandoned do not go on: what the grid failed of, or kAborted if it is another's fault.
+  AbortCause lost_by() const;
 
   // Fixed.
   const uint64_t id;  // in launch order, from 1
@@ -58,6 +61,9 @@ class Grid {
   // Lanes of a cooperative grid: blocks at its barrier, and how often all have met there.
   std::atomic<uint64_t> sync_arrived{0};
   std::atomic<uint32_t> sync_round{0};
+
+ private:
+  std::atomic<AbortCause> failed_of_{AbortCause::kAlive};
 };
 
 }  // namespace anygin::simt

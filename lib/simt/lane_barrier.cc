@@ -49,7 +49,9 @@ void release(Block& block, NamedBarrier& barrier) {
 
 }  // namespace
 
-void release_block_barrier(Block& block) {
+void LaneRunner::release_block_barrier(Block& block) {
+  if (trace_) [[unlikely]]
+    trace_lane(TraceKind::kBlockBarrier, block, block.current, block.linear);
   block.push_ready(block.at_barrier, block.arrived);
   block.arrived = 0;
   ++block.barriers;
@@ -97,13 +99,13 @@ void LaneRunner::sync_named(int id, int threads) {
   if (id < 1 || id >= NamedBarriers::kCount || threads < 1 || threads > most || threads % 32 != 0) {
     fail_lane(
         fmt::format("bar.sync {}, {}: the barrier is 1..15, the threads a multiple of 32 up to {}", id, threads, most));
-    exit_lane();
+    exit_lane(AbortCause::kMisuse);
   }
   NamedBarrier& barrier = block.named.at(id);
   if (barrier.lanes.empty()) barrier.threads = static_cast<uint32_t>(threads);
   if (barrier.threads != static_cast<uint32_t>(threads)) {
     fail_lane(fmt::format("bar.sync {}, {}: others wait there for {} threads", id, threads, barrier.threads));
-    exit_lane();
+    exit_lane(AbortCause::kMisuse);
   }
   barrier.lanes.push_back(static_cast<uint16_t>(block.current));
   barrier.warps |= uint32_t{1} << (block.current / kWarpSize);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "anygin/base/world.h"
 #include "anygin/simt/device_variable.h"
 #include "anygin/simt/lane_printf.h"
 #include "anygin/simt/lane_switch.h"
@@ -76,7 +77,7 @@ void LaneRunner::run_fresh_lanes() {
       thrown = "not a std::exception";
     }
     fail_lane("an exception left the kernel: " + thrown);
-    lane_done();
+    lane_done(AbortCause::kMisuse);
   }
 }
 
@@ -90,12 +91,16 @@ bool LaneRunner::next_lane() {
   const uint32_t nth = block.started++;
   enter_lane(block, block.start_order ? block.start_order[nth] : nth);
   anygin_tick_budget = kFirstTicks;
+  if (trace_) [[unlikely]]
+    trace_lane(TraceKind::kLaneStart, block, block.current, block.linear);
   return true;
 }
 
-void LaneRunner::lane_done() {
+void LaneRunner::lane_done(AbortCause cause) {
   Block& block = *block_;
   const uint32_t lane = block.current;
+  if (trace_) [[unlikely]]
+    trace_lane(TraceKind::kLaneExit, block, lane, static_cast<uint64_t>(cause));
   if (!block.lines.empty()) [[unlikely]]
     flush_partial_line(block, lane);
   block.exited[lane / kWarpSize] |= uint32_t{1} << (lane % kWarpSize);
@@ -133,6 +138,8 @@ ANYGIN_NEVER_RETURNS void LaneRunner::end_stack(char* low) {
 
 void LaneRunner::enter_block(Block& block) {
   block_ = &block;
+  TraceSink& sink = world().trace;
+  trace_ = sink.enabled() ? &sink : nullptr;
   block.polls = 0;
   releases_at_visit_ = block.releases;
   anygin_block_idx = block.index;
@@ -181,9 +188,11 @@ void LaneRunner::run_one(Block& block, bool start_next) {
 }
 
 void LaneRunner::abandon(Block& block) {
+  enter_block(block);
   for (uint32_t nth = 0; nth < block.started; ++nth) {
     const uint32_t lane = block.start_order ? block.start_order[nth] : nth;
     if (block.has_exited(lane)) continue;
+    if (trace_) trace_lane(TraceKind::kLaneExit, block, lane, static_cast<uint64_t>(block.grid->lost_by()));
     char* low = stacks_.low_of(block.contexts[lane].sp);
     if (!StackPool::intact(low)) StackPool::mend(low);
     stacks_.give_back(low);

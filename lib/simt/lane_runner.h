@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "anygin/base/executor.h"
+#include "anygin/base/trace.h"
 #include "anygin/simt/block.h"
 #include "anygin/simt/fiber.h"
 #include "anygin/simt/grid.h"
@@ -36,14 +37,14 @@ class LaneRunner final : public LaneHost {
   void warp_op(WarpOp& op);
   uint32_t active_mask(const void* site);
   bool next_lane();
-  void lane_done();
+  void lane_done(AbortCause cause = AbortCause::kAlive);
   WaitOutcome park(Waiter& waiter) override;
   void yield() override;
   [[noreturn]] void leave(AbortCause cause) override;
   // The lane's grid fails with `why`. The lane itself goes on; usually into exit_lane().
   void fail_lane(std::string_view why);
   // The lane is done here and now. Nothing on its stack is unwound: no frame above may own anything.
-  [[noreturn]] void exit_lane();
+  [[noreturn]] void exit_lane(AbortCause cause);
   // Both.
   [[noreturn]] void fail_and_exit(const char* why);
   // Runs `call` on the worker's stack: for library code that needs more than a lane has.
@@ -66,6 +67,13 @@ class LaneRunner final : public LaneHost {
   [[noreturn]] void end_stack(char* low);
   void check_canary(const Block& block, char* low);
   void release_after_exit(Block& block, uint32_t lane);
+  // Releases the lanes at the block barrier.
+  void release_block_barrier(Block& block);
+
+  // --- Events, where somebody records them ---
+  void trace_lane(TraceKind kind, const Block& block, uint32_t lane, uint64_t value);
+  void trace_wait(TraceKind kind, const Waiter& waiter);
+  void record_on_worker_stack(TraceEvent& event);
 
   FiberContext home_;  // the scheduler, while lanes run
   Block* block_ = nullptr;
@@ -73,6 +81,7 @@ class LaneRunner final : public LaneHost {
   bool may_start_ = false;  // one_step_: may the stack take a lane that has not started?
   uint64_t exits_ = 0;
   uint64_t releases_at_visit_ = 0;  // the block's, when the visit began
+  TraceSink* trace_ = nullptr;      // the world's if it is on; looked up when a block is entered
   StackPool stacks_;
 };
 
@@ -82,8 +91,6 @@ extern __thread LaneRunner* current_runner __attribute__((tls_model("initial-exe
 // The runner of the calling lane. On a host thread: says that `what` needs a kernel, and aborts.
 LaneRunner& runner_of_caller(const char* what);
 
-// Releases the lanes at the block barrier.
-void release_block_barrier(Block& block);
 // Gives lanes that asked for the active mask their answer: lanes of a warp that came to the same place while nothing
 // else could run are active together.
 void answer_converging(Block& block);

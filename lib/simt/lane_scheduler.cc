@@ -94,8 +94,8 @@ bool LaneScheduler::admit_one_each() {
   return admitted;
 }
 
-// Lanes that poll, sleep and meet again may look like progress for ever while they wait for a block that has not started:
-// on a device all would be resident. So a grid gets its next block after a while, whatever the others do.
+// Lanes that poll, sleep and meet again may look like progress for ever while they wait for a block that has not
+// started: on a device all would be resident. So a grid gets its next block after a while, whatever the others do.
 bool LaneScheduler::admit_in_time() {
   if (!pending()) return false;
   return pass_time() - admitted_at_ >= kAdmissionPatience && admit_one_each();
@@ -226,8 +226,8 @@ namespace {
 void fail_hopeless(const Block& block, const ParkedLane& parked) {
   const Waiter& waiter = *parked.record->waiter;
   const auto cause = static_cast<AbortCause>(load_relaxed(waiter.abort_word));
-  block.grid->fail(lane_text(block, parked.lane) + ": " + describe_cause(cause) + ", in " +
-                   describe_reason(waiter.reason));
+  block.grid->fail(
+      lane_text(block, parked.lane) + ": " + describe_cause(cause) + ", in " + describe_reason(waiter.reason), cause);
 }
 
 }  // namespace

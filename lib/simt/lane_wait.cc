@@ -15,7 +15,11 @@ namespace anygin::simt {
 WaitOutcome LaneRunner::park(Waiter& waiter) {
   ParkRecord record{&waiter, WaitOutcome::kSatisfied};
   block_->parked.push_back({&record, static_cast<uint16_t>(block_->current)});
+  if (trace_) [[unlikely]]
+    trace_wait(TraceKind::kWaitBegin, waiter);
   switch_away(*block_);
+  if (trace_) [[unlikely]]
+    trace_wait(TraceKind::kWaitEnd, waiter);
   return *const_cast<volatile WaitOutcome*>(&record.outcome);
 }
 
@@ -31,21 +35,21 @@ void LaneRunner::fail_lane(std::string_view why) {
   block_->grid->fail(fmt::format("{}: {}", lane_text(*block_, block_->current), why));
 }
 
-ANYGIN_NEVER_RETURNS void LaneRunner::exit_lane() {
+ANYGIN_NEVER_RETURNS void LaneRunner::exit_lane(AbortCause cause) {
   char* low = stacks_.low_of(static_cast<char*>(__builtin_frame_address(0)));
   check_canary(*block_, low);
-  lane_done();
+  lane_done(cause);
   restart_fiber(StackPool::bounds_of(low), StackPool::top_of(low), &run_stack, low);
 }
 
 void LaneRunner::fail_and_exit(const char* why) {
   fail_lane(why);
-  exit_lane();
+  exit_lane(AbortCause::kMisuse);
 }
 
 void LaneRunner::leave(AbortCause cause) {
-  fail_lane(describe_cause(cause));
-  exit_lane();
+  block_->grid->fail(fmt::format("{}: {}", lane_text(*block_, block_->current), describe_cause(cause)), cause);
+  exit_lane(cause);
 }
 
 void LaneRunner::on_worker_stack(FiberEntry call, void* argument) {
@@ -88,7 +92,7 @@ extern "C" void anygin_trap(const char* what) {
 }
 
 extern "C" void anygin_lane_exit() {
-  runner_of_caller("exit").exit_lane();
+  runner_of_caller("exit").exit_lane(AbortCause::kAlive);
 }
 
 }  // namespace anygin::simt

@@ -21,7 +21,7 @@ __attribute__((noinline)) bool arrive(LaneRunner& runner, WarpOp& op, bool& misu
 void LaneRunner::warp_op(WarpOp& op) {
   bool misused = false;
   if (arrive(*this, op, misused)) return pause_after_release(*block_);
-  if (misused) exit_lane();
+  if (misused) exit_lane(AbortCause::kMisuse);
   ++block_->gathering;
   switch_away(*block_);
 }

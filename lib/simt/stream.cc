@@ -8,13 +8,31 @@
 
 namespace anygin::simt {
 
-void Stream::enqueue(StreamOperation operation) {
+uint64_t Stream::enqueue(StreamOperation operation) {
+  uint64_t ticket;
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(operation));
-    enqueued_.fetch_add(1, std::memory_order_release);
+    ticket = enqueued_.fetch_add(1, std::memory_order_release) + 1;
+    if (world().trace.enabled()) {
+      if (const auto* launch = std::get_if<LaunchOperation>(&queue_.back())) trace_launch(*launch->grid, ticket);
+    }
   }
   advance();
+  return ticket;
+}
+
+// Under the lock, so that a trace has the launches of a stream in order.
+void Stream::trace_launch(const Grid& grid, uint64_t ticket) const {
+  TraceEvent event;
+  event.kind = TraceKind::kLaunch;
+  event.context = static_cast<uint32_t>(device());
+  event.operation = id_;
+  event.bytes = ticket;
+  event.value = grid.blocks;
+  event.grid = grid.id;
+  event.call_site = grid.kernel.function;
+  world().trace.record(event);
 }
 
 // Takes the front operation off; what it owns is gone before anybody sees it complete.

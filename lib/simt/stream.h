@@ -45,7 +45,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   int device() const { return device_.device; }
   DeviceLoad& load() const { return device_; }
 
-  void enqueue(StreamOperation operation);
+  // Returns the operation's ticket: its place in the stream, from 1.
+  uint64_t enqueue(StreamOperation operation);
   // Operations enqueued so far; reached() when they are complete.
   uint64_t ticket() const { return enqueued_.load(std::memory_order_acquire); }
   bool reached(uint64_t ticket) const { return completed_.load(std::memory_order_acquire) >= ticket; }
@@ -62,6 +63,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
  private:
   void advance();
   void start_launch(Grid& grid);
+  void trace_launch(const Grid& grid, uint64_t ticket) const;
   void complete_front();
   bool lost() const { return device_.error.load(std::memory_order_acquire) != 0; }
 
