@@ -43,7 +43,10 @@ struct alignas(64) FiberContext {
 
 using FiberEntry = void (*)(void* argument);
 
+// Two sets of these: fiber_switch_x86_64.S by hand, fiber_switch_boost.cc for other CPUs. CMake's ANYGIN_FIBER_SWITCH
+// says which is linked.
 extern "C" {
+extern const char anygin_fiber_switch_name[];  // "x86_64" or "boost"
 void anygin_fiber_switch(FiberContext* save, const FiberContext* to);
 [[noreturn]] void anygin_fiber_resume(const FiberContext* to);
 void anygin_fiber_start(FiberContext* save, void* top, FiberEntry entry, void* argument);

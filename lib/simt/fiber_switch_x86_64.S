@@ -102,4 +102,11 @@ function anygin_call_on_stack
   retq
 end anygin_call_on_stack
 
+  .section .rodata
+  .globl anygin_fiber_switch_name
+  .type anygin_fiber_switch_name, @object
+anygin_fiber_switch_name:
+  .asciz "x86_64"
+  .size anygin_fiber_switch_name, . - anygin_fiber_switch_name
+
   .section .note.GNU-stack, "", @progbits
