@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "anygin/base/mutant.h"
 #include "anygin/simt/lane_switch.h"
 
 namespace anygin::simt {
@@ -65,7 +66,7 @@ void LaneRunner::sync_block() {
   if (block.reducing) [[unlikely]] {
     fail_and_exit("came to __syncthreads() while others of its block wait in __syncthreads_count/and/or()");
   }
-  if (block.arrived + 1 == block.live) [[unlikely]] {
+  if (block.arrived + 1 == block.live - (MUTANT(simt_barrier_one_early) && block.live > 1)) [[unlikely]] {
     release_block_barrier(block);
     return pause_after_release(block);
   }

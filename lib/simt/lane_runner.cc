@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 #include "anygin/simt/device_variable.h"
 #include "anygin/simt/lane_printf.h"
@@ -110,7 +111,7 @@ void LaneRunner::lane_done(AbortCause cause) {
 }
 
 void LaneRunner::release_after_exit(Block& block, uint32_t lane) {
-  if (block.arrived != 0 && block.arrived == block.live) release_block_barrier(block);
+  if (block.arrived != 0 && block.arrived == block.live && !MUTANT(simt_exit_unnoticed)) release_block_barrier(block);
   if (block.gathering == 0) return;
   release_complete_groups(block, lane / kWarpSize);
   block.named.release_complete(block);

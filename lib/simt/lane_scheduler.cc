@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "anygin/base/env_real.h"
+#include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/simt/lane_report.h"
@@ -84,6 +85,7 @@ bool LaneScheduler::admit_on_stall() {
 }
 
 bool LaneScheduler::admit_one_each() {
+  if (MUTANT(simt_admission_never)) return false;
   bool admitted = false;
   for (const auto& cursor : cursors_) {
     if (Block* block = admit(*cursor)) {
@@ -240,6 +242,7 @@ bool LaneScheduler::wake_parked(Block& block) {
       parked[kept++] = one;
       continue;
     }
+    if (MUTANT(simt_wakeup_lost)) continue;
     block.push_ready(one.lane);
     if (one.record->outcome == WaitOutcome::kAborted && !block.grid->abandoned()) fail_hopeless(block, one);
   }

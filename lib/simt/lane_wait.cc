@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 #include "anygin/simt/lane_report.h"
 #include "anygin/simt/lane_switch.h"
@@ -18,7 +19,7 @@ WaitOutcome LaneRunner::park(Waiter& waiter) {
   if (trace_) [[unlikely]]
     trace_wait(TraceKind::kWaitBegin, waiter);
   switch_away(*block_);
-  if (trace_) [[unlikely]]
+  if (trace_ && !MUTANT(simt_wait_end_untold)) [[unlikely]]
     trace_wait(TraceKind::kWaitEnd, waiter);
   return *const_cast<volatile WaitOutcome*>(&record.outcome);
 }

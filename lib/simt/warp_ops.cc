@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "anygin/base/code_site.h"
+#include "anygin/base/mutant.h"
 #include "anygin/simt/block.h"
 
 namespace anygin::simt {
@@ -61,7 +62,7 @@ void shuffle(WarpOp* const* ops, uint32_t lanes) {
   // Results may lie where values lie: all values are read first.
   for_each_lane(lanes, [&](uint32_t lane) { std::memcpy(values + lane * bytes, ops[lane]->value, bytes); });
   for_each_lane(lanes, [&](uint32_t lane) {
-    const uint32_t wanted = static_cast<uint32_t>(ops[lane]->source_lane) % kWarpSize;
+    const uint32_t wanted = static_cast<uint32_t>(ops[lane]->source_lane + MUTANT(simt_shuffle_next_lane)) % kWarpSize;
     const uint32_t source = lanes >> wanted & 1 ? wanted : lane;
     std::memcpy(ops[lane]->result, values + source * bytes, bytes);
   });
