@@ -6,7 +6,7 @@ anygin_test(unit_simt SOURCES
 if(TARGET anygin_portable)
   add_dependencies(unit_simt anygin_portable)
   gtest_discover_tests(unit_simt TEST_PREFIX unit_simt_portable. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 20 LABELS ci
-    ENVIRONMENT "EXPECTED_FIBER_SWITCH=boost;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/portable/lib")
+    ENVIRONMENT EXPECTED_FIBER_SWITCH=boost ENVIRONMENT_MODIFICATION LD_LIBRARY_PATH=set:${CMAKE_BINARY_DIR}/portable/lib)
   add_test(NAME portable.alltoall_gin COMMAND ${CMAKE_BINARY_DIR}/examples/alltoall_gin -r 4)
   set_tests_properties(portable.alltoall_gin PROPERTIES TIMEOUT 20 LABELS ci PASS_REGULAR_EXPRESSION PASSED
     ENVIRONMENT "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/portable/lib")
