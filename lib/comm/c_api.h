@@ -58,7 +58,6 @@ inline Status check_ready(const char* where, ncclComm_t comm) {
 
 #define ANYGIN_NCCL_TRY(status)                                                        \
   do {                                                                                 \
-    const ::anygin::Status anygin_nccl_status_ =                                       \
-        (status); /* a copy: NOLINT(performance-unnecessary-copy-initialization) */    \
+    const ::anygin::Status anygin_nccl_status_ = (status);                             \
     if (!anygin_nccl_status_.ok()) return ::anygin::comm::report(anygin_nccl_status_); \
   } while (false)
