@@ -322,7 +322,7 @@ void LineParser::ask() {
   need("->", "and a name for the request");
   const std::string request = name("a name for the request");
   (void)take_if(",");
-  builder_.ask(request, peer, on_context());
+  builder_.ask(request, peer, on_context(), text_);
 }
 
 // barrier none|put|get|put get [b1] [on c1|on all]

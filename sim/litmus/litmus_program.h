@@ -86,7 +86,8 @@ enum class MicroKind : uint8_t {
   kReadRelaxed,  // cell -> reg; later loads may be done before it
   kLoad,         // cell -> reg
   kStore,        // value -> cell
-  kFlush,        // until `works` are locally complete
+  kAsk,          // makes flush request number `value`
+  kFlush,        // until `works` are locally complete; of request number `value`, unless that is 0
   kSync,         // the `value`th meeting of all threads of the rank
 };
 struct Micro {
@@ -97,8 +98,8 @@ struct Micro {
   int bits = 64;
   uint64_t value = 0;
   uint32_t works = 0;
-  uint32_t context = 0;  // of a flush
-  int peer = -1;         // of a flush: one peer, or -1: all
+  uint32_t context = 0;  // of a flush or request
+  int peer = -1;         // of a flush or request: one peer, or -1: all
   std::string text;      // as the file has it
 };
 struct Thread {

@@ -250,12 +250,20 @@ void ProgramBuilder::flush(std::optional<Rank> peer, uint32_t context, const std
   add_flush(peer, context, works, text);
 }
 
-void ProgramBuilder::ask(const std::string& request, Rank peer, uint32_t context) {
+void ProgramBuilder::ask(const std::string& request, Rank peer, uint32_t context, const std::string& text) {
   const size_t here = thread().micros.size();
-  const Asked asked{posted_by_thread(program.threads.size() - 1, here, peer, context), peer, context};
-  if (!asked_.emplace(request, asked).second) {
+  const uint32_t works = posted_by_thread(program.threads.size() - 1, here, peer, context);
+  const uint64_t number = asked_.size() + 1;
+  if (!asked_.emplace(request, Asked{number, works, peer, context}).second) {
     throw BuildError(fmt::format("request '{}' is asked for twice; names are unique in the file", request));
   }
+  Micro micro;
+  micro.kind = MicroKind::kAsk;
+  micro.value = number;
+  micro.context = context;
+  micro.peer = peer;
+  micro.text = text;
+  append(std::move(micro));
 }
 
 void ProgramBuilder::await(const std::string& request, const std::string& text) {
@@ -264,6 +272,7 @@ void ProgramBuilder::await(const std::string& request, const std::string& text) 
     throw BuildError(fmt::format("no request '{}'; make it before: 'ask 1 -> {}'", request, request));
   }
   add_flush(found->second.peer, found->second.context, found->second.works, text);
+  program.threads.back().micros.back().value = found->second.number;
 }
 
 // What other threads posted before a meeting with this one is ordered before the flush, too.

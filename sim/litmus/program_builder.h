@@ -65,7 +65,7 @@ class ProgramBuilder {
   void get(Range to, Rank peer, Range from, uint32_t context, const std::string& text);
   void flush(std::optional<Rank> peer, uint32_t context, const std::string& text);
   // A flush request, and the wait for it.
-  void ask(const std::string& request, Rank peer, uint32_t context);
+  void ask(const std::string& request, Rank peer, uint32_t context, const std::string& text);
   void await(const std::string& request, const std::string& text);
   void barrier(const Barrier& barrier, const std::string& text);
   void sync(const std::string& text);
@@ -76,6 +76,7 @@ class ProgramBuilder {
 
  private:
   struct Asked {
+    uint64_t number;  // from 1
     uint32_t works;
     Rank peer;
     uint32_t context;

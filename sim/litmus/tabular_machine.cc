@@ -251,6 +251,7 @@ void TabularMachine::run_micro(TabularState& state, size_t thread, size_t at) co
       state.cells[micro.cell] = micro.value;
       break;
     case MicroKind::kWait:
+    case MicroKind::kAsk:
     case MicroKind::kFlush:
     case MicroKind::kSync:
       break;

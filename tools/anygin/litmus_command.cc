@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "anygin/base/choices_seeded.h"
 #include "anygin/sim/litmus/litmus_parser.h"
+#include "anygin/sim/litmus/stack_runner.h"
 #include "anygin/sim/litmus/tabular_explore.h"
 #include "run_command.h"
 
@@ -22,6 +24,7 @@ using litmus::Program;
 
 constexpr int kExitFinding = 1;
 constexpr int kExitHang = 4;
+constexpr uint64_t kStackRuns = 20'000;
 
 // Files of folders, in the order of their names.
 std::vector<std::string> all_files(const std::vector<std::string>& named) {
@@ -62,24 +65,55 @@ class Report {
   int random() {
     const litmus::TabularMachine machine(program_, profile_);
     litmus::TabularRunner runner(machine);
-    std::set<Outcome> outcomes;
-    std::string hang;
-    const auto start = std::chrono::steady_clock::now();
-    for (uint64_t run = 0; run < request_.runs && hang.empty(); ++run) {
-      SeededChoices choices(request_.seed + run);
-      if (runner.run(choices)) {
-        outcomes.insert(runner.outcome());
-      } else {
-        hang = fmt::format("seed {}: {}", request_.seed + run, machine.describe_hang(runner.state()));
-      }
-    }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    line(outcomes, hang, false,
-         fmt::format("{} runs, {:.0f} a second", request_.runs, double(request_.runs) / took.count()));
-    return verdict_;
+    return runs(request_.runs, [&](uint64_t seed, Outcome* outcome) {
+      SeededChoices choices(seed);
+      if (!runner.run(choices)) return machine.describe_hang(runner.state());
+      *outcome = runner.outcome();
+      return std::string();
+    });
+  }
+
+  // What the stack did must be among what the tabular form may do.
+  int stack() {
+    Result<std::unique_ptr<litmus::StackRunner>> runner = litmus::StackRunner::create(program_.ranks, profile_);
+    if (!runner.ok()) return usage(runner.status());
+    return runs(request_.runs > 0 ? request_.runs : kStackRuns, [&](uint64_t seed, Outcome* outcome) {
+      if ((*runner)->run(program_, seed) != litmus::StackRunner::End::kFinished) return (*runner)->why();
+      *outcome = (*runner)->outcome();
+      return std::string();
+    });
   }
 
  private:
+  // `run` fills the outcome, or says why there is none.
+  template <typename Run>
+  int runs(uint64_t count, const Run& run) {
+    std::map<Outcome, uint64_t> seeds;  // the first seed of each
+    std::string hang;
+    const auto start = std::chrono::steady_clock::now();
+    Outcome outcome;
+    for (uint64_t i = 0; i < count && hang.empty(); ++i) {
+      const std::string why = run(request_.seed + i, &outcome);
+      if (why.empty()) {
+        seeds.emplace(outcome, request_.seed + i);
+      } else {
+        hang = fmt::format("seed {}: {}", request_.seed + i, why);
+      }
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    std::set<Outcome> outcomes;
+    for (const auto& [one, seed] : seeds) outcomes.insert(one);
+    const std::set<Outcome> possible = litmus::explore(program_, profile_).outcomes;
+    const double rate = static_cast<double>(count) / took.count();
+    line(outcomes, hang, false, fmt::format("of {}, {} runs, {:.0f} a second", possible.size(), count, rate));
+    for (const auto& [one, seed] : seeds) {
+      if (possible.count(one) > 0) continue;
+      verdict_ = std::max(verdict_, kExitFinding);
+      fmt::print("        outside the table, with --runs 1 --seed {}: {}\n", seed, describe(program_, one));
+    }
+    return verdict_;
+  }
+
   void line(const std::set<Outcome>& outcomes, const std::string& hang, bool complete, const std::string& effort) {
     std::vector<std::string> findings = litmus::disagreements(program_, profile_, outcomes, complete);
     if (!findings.empty()) verdict_ = kExitFinding;
@@ -119,6 +153,7 @@ const char* const kLitmusHelp =
   anygin litmus P1.litmus --profile relaxed              one profile
   anygin litmus F1.litmus --profile relaxed --why d0=0   the shortest way to an outcome
   anygin litmus F1.litmus --runs 1000000 --seed 7        random ways, a seed each, from 7 on
+  anygin litmus tests/litmus --form stack                through the production stack: proxy, verbs, software HCA
 A file says 'exactly', 'allowed' and 'forbidden' for the profiles; a difference is printed with file and line.
 Random runs cannot show that something is impossible: they only look for what must not be.)";
 
@@ -134,7 +169,10 @@ int run_litmus(const LitmusRequest& request) {
       const auto profile = static_cast<Profile>(p);
       if (!wanted(request, profile)) continue;
       Report report(request, *program, profile);
-      worst = std::max(worst, request.runs > 0 ? report.random() : report.every_way());
+      const int verdict = request.form == "stack" ? report.stack()
+                          : request.runs > 0      ? report.random()
+                                                  : report.every_way();
+      worst = std::max(worst, verdict);
     }
   }
   return worst;

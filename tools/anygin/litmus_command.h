@@ -11,7 +11,8 @@ namespace anygin::tools {
 struct LitmusRequest {
   std::vector<std::string> files;     // or folders of them
   std::vector<std::string> profiles;  // empty: all
-  uint64_t runs = 0;                  // random ones; 0: every way
+  std::string form = "tabular";       // tabular | stack
+  uint64_t runs = 0;                  // random ones; 0: every way (tabular), or 20,000 (stack)
   uint64_t seed = 1;
   std::string why;  // "r=0 q=1": how an outcome like this comes about
 };

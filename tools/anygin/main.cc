@@ -70,7 +70,11 @@ int main(int argc, char** argv) {
       ->check(CLI::ExistingPath);
   litmus_app->add_option("--profile", litmus.profiles, "only this profile (may be repeated)")
       ->check(CLI::IsMember({"inorder", "cx7", "relaxed", "srd"}));
-  litmus_app->add_option("--runs", litmus.runs, "so many random runs instead of every way");
+  litmus_app
+      ->add_option("--form", litmus.form,
+                   "tabular: threads, cells and the flow table; stack: the production stack, random runs only")
+      ->check(CLI::IsMember({"tabular", "stack"}));
+  litmus_app->add_option("--runs", litmus.runs, "so many random runs instead of every way (stack: 20000)");
   litmus_app->add_option("--seed", litmus.seed, "seed of the first random run (default 1)");
   litmus_app->add_option("--why", litmus.why, "how an outcome comes about, e.g. 'd0=0 d1=2'");
   litmus_app->footer(anygin::tools::kLitmusHelp);
