@@ -26,6 +26,7 @@ struct Action {
   EngineId engine;
   uint16_t kind = 0;             // the engine's own enumeration
   uint64_t name = 0;             // stable within the engine: which queue, which operation
+  bool only_polls = false;       // a lane in a loop of its own, which has only looked since anything moved
   std::vector<Touch> footprint;  // filled only if the list wants footprints
 };
 
@@ -37,7 +38,7 @@ class ActionList {
   Time now() const { return now_; }
   bool wants_footprints() const { return wants_footprints_; }
   Action& add(EngineId engine, uint16_t kind, uint64_t name) {
-    actions_.push_back(Action{engine, kind, name, {}});
+    actions_.push_back(Action{engine, kind, name, false, {}});
     return actions_.back();
   }
   // Something becomes ready at `due` without outside help. The earliest counts.
@@ -48,6 +49,11 @@ class ActionList {
   void clear() {
     actions_.clear();
     next_wake_ = kNever;
+  }
+  // For the next look.
+  void begin(Time now) {
+    clear();
+    now_ = now;
   }
   bool empty() const { return actions_.empty(); }
   size_t size() const { return actions_.size(); }

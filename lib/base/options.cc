@@ -187,6 +187,8 @@ constexpr Variable kVariables[] = {
      parse_token},
     {{"ANYGIN_WORLD", "the real world", "library that replaces time, chance and scheduling"},
      parse_text<&Options::world>},
+    {{"ANYGIN_SIM", "strategy=random", "how the simulated world runs; `anygin check` sets it"},
+     parse_text<&Options::sim>},
     {{"ANYGIN_MUTANT", "none", "deliberate fault to switch on (builds of the mutants preset)"}, parse_mutant},
     {{"ANYGIN_DEVICE_ERROR", "leave", "what a kernel does when it can never go on: leave it, or trap"},
      parse_device_error},

@@ -37,6 +37,7 @@ struct Options {
   int engine_threads = 1;                     // ANYGIN_ENGINE_THREADS
   std::string comm_token;                     // ANYGIN_COMM_TOKEN, hex
   std::string world;                          // ANYGIN_WORLD: path of a world library
+  std::string sim;                            // ANYGIN_SIM: settings of the simulated world
   std::string device_error = "leave";         // ANYGIN_DEVICE_ERROR: leave | trap
   std::string trace_file;                     // ANYGIN_TRACE: write the event stream here
   std::string nccl_comm_id;                   // NCCL_COMM_ID: host:port

@@ -16,6 +16,9 @@ namespace anygin {
 namespace emulated {
 class FabricProvider;
 }
+namespace comm {
+class ControlCarrier;
+}
 
 // What takes time in the simulator; free in the real world.
 enum class Step : uint8_t { kPost, kDecode, kSourceRead, kDeliver, kComplete, kPoll };
@@ -41,6 +44,7 @@ class World {
   DeviceHeap& heap;
   ProcessPage& page;
   emulated::FabricProvider* fabrics = nullptr;  // null: the fabrics of backends/emulated
+  comm::ControlCarrier* control = nullptr;      // null: the sockets of lib/comm
 
   virtual void charge(Step step, uint64_t bytes) { (void)step, (void)bytes; }
   // Fresh ids, unique in this world. Any thread.

@@ -9,14 +9,14 @@
 #include "anygin/base/options.h"
 #include "anygin/comm/c_api.h"
 #include "anygin/comm/c_api_config.h"
-#include "anygin/comm/meeting_place.h"
+#include "anygin/comm/process_state.h"
 #include "anygin/simt/device.h"
 
 namespace anygin::comm {
 namespace {
 
 Status join(ncclComm_t* comm, const CommunicatorOpening& opening) {
-  ANYGIN_TRY(prepare_meeting(opening.id, opening.rank, options()));
+  ANYGIN_TRY(ProcessState::get().carrier().prepare(opening.id, opening.rank, options()));
   Result<std::unique_ptr<Communicator>> made = Communicator::join(opening);
   if (!made.ok()) return made.status();
   *comm = handle_of(made->release());
@@ -46,7 +46,7 @@ Status init_rank(const char* where, ncclComm_t* comm, int nranks, const ncclUniq
 }
 
 Status make_id(ncclUniqueId* out) {
-  Result<UniqueId> id = open_meeting_place(options());
+  Result<UniqueId> id = ProcessState::get().carrier().open_place(options());
   if (!id.ok()) return id.status();
   return encode_unique_id(*id, out->internal);
 }

@@ -33,7 +33,7 @@ Communicator::~Communicator() {
     ending_ = true;
   }
   if (plane_) plane_->stop();
-  ProcessState::get().control_thread().drain();  // nothing that was posted refers to us any more
+  ProcessState::get().control_loop().drain();  // nothing that was posted refers to us any more
   dev_comms_->clear();
   owned_backend_.reset();
   windows_->clear();
@@ -76,7 +76,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const CommunicatorOpeni
   store_relaxed(made->abort_word_, 0u);
   ProcessState& process = ProcessState::get();
   Result<std::unique_ptr<ControlPlane>> plane =
-      ControlPlane::join({process.control_thread(), *made, opening.id, made->describe_self(),
+      ControlPlane::join({process.carrier(), *made, opening.id, made->describe_self(),
                           join_patience(options().hang_timeout_ns), made->abort_word_});
   if (!plane.ok()) return plane.status();
   made->plane_ = std::move(*plane);
@@ -152,7 +152,7 @@ void Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool
   if (!MUTANT(comm_abort_word_unset)) publish(abort_word_, static_cast<uint32_t>(cause));
   ring_everybody(world().executor);
   // Not here: the caller may be an engine that holds locks of the backend.
-  ProcessState::get().control_thread().post([this, cause, peer, tell_peers, text = status.message()] {
+  ProcessState::get().control_loop().post([this, cause, peer, tell_peers, text = status.message()] {
     if (tell_peers && plane_) plane_->tell_abort(cause, text);
     if (Backend* opened = backend_.load()) opened->abort(cause, peer);
     ring_everybody(world().executor);
@@ -243,7 +243,7 @@ void abort(std::unique_ptr<Communicator> communicator) {
   Communicator& mine = *communicator;
   mine.raise(AbortCause::kAborted, -1,
              Status(Code::kRemoteError, "communicator", fmt::format("rank {} aborted it", mine.rank())), true);
-  ProcessState::get().control_thread().drain();
+  ProcessState::get().control_loop().drain();
   mine.plane().leave();
   ProcessState::get().keep_aborted(std::move(communicator));
 }

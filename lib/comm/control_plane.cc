@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "anygin/base/env_real.h"
 #include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
@@ -26,27 +25,17 @@ ControlPlane::ControlPlane(const ControlOpening& opening, std::vector<Member> me
 ControlPlane::~ControlPlane() = default;
 
 Result<std::unique_ptr<ControlPlane>> ControlPlane::join(const ControlOpening& opening) {
-  Result<MeshListener> listener = open_mesh_listener();
-  if (!listener.ok()) return listener.status();
-  Member me = opening.me;
-  me.listener = listener->name;
-  Result<Meeting> meeting = meet(opening.id, me, opening.patience);
-  if (!meeting.ok()) return meeting.status();
-  ANYGIN_TRY(check_agreement(meeting->members));
-  const uint64_t wait = opening.patience.give_up_after_ns;
-  Result<std::vector<Socket>> sockets =
-      connect_mesh(*meeting, me.rank, *listener, opening.id.token, wait == 0 ? kNever : monotonic_ns() + wait);
-  if (!sockets.ok()) return sockets.status();
-  std::unique_ptr<ControlPlane> plane(new ControlPlane(opening, meeting->members));
-  for (Rank peer = 0; peer < plane->size(); ++peer) {
-    if (peer == me.rank) continue;
-    const auto at = static_cast<size_t>(peer);
-    plane->peers_[at].link = std::make_unique<Link>(opening.thread, *plane, peer, std::move((*sockets)[at]));
-  }
+  Result<std::unique_ptr<Assembly>> assembly = opening.carrier.assemble(opening.id, opening.me, opening.patience);
+  if (!assembly.ok()) return assembly.status();
+  ANYGIN_TRY(check_agreement((*assembly)->members()));
+  std::unique_ptr<ControlPlane> plane(new ControlPlane(opening, (*assembly)->members()));
+  Result<std::vector<std::unique_ptr<ControlLink>>> links = (*assembly)->connect(*plane);
+  if (!links.ok()) return links.status();
+  for (size_t peer = 0; peer < links->size(); ++peer) plane->peers_[peer].link = std::move((*links)[peer]);
   for (Peer& peer : plane->peers_) {
     if (peer.link) peer.link->start();
   }
-  confirm(*meeting);
+  (*assembly)->confirm();
   return plane;
 }
 
@@ -180,7 +169,7 @@ std::vector<Gift> ControlPlane::take_locked(const Gift& mine) {
   return gifts;
 }
 
-// --- Control thread --------------------------------------------------------------------------------------------------
+// --- Control loop ----------------------------------------------------------------------------------------------------
 void ControlPlane::on_message(int from, Message message) {
   const auto index = static_cast<size_t>(from);
   Peer& peer = peers_[index];

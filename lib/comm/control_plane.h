@@ -11,15 +11,13 @@
 
 #include "anygin/base/bootstrap.h"
 #include "anygin/base/wait.h"
-#include "anygin/comm/link.h"
+#include "anygin/comm/control_carrier.h"
 #include "anygin/comm/member.h"
-#include "anygin/comm/mesh.h"
-#include "anygin/comm/rendezvous.h"
 #include "anygin/comm/unique_id.h"
 
 namespace anygin::comm {
 
-// Called on the control thread; does not block.
+// Called on the control loop; does not block.
 class ControlListener {
  public:
   virtual ~ControlListener() = default;
@@ -28,15 +26,15 @@ class ControlListener {
 };
 
 struct ControlOpening {
-  ControlThread& thread;
+  ControlCarrier& carrier;
   ControlListener& listener;
   UniqueId id;
-  Member me;  // rank, size, device, process and settings; join() adds the listener
+  Member me;  // rank, size, device, process and settings; the carrier adds the listener
   Patience patience;
   const uint32_t* abort_word = nullptr;  // set: every wait of the control plane ends
 };
 
-class ControlPlane final : public Bootstrap, public Link::Receiver {
+class ControlPlane final : public Bootstrap, public ControlLink::Receiver {
  public:
   // Collective. Blocks until all ranks are connected to each other.
   static Result<std::unique_ptr<ControlPlane>> join(const ControlOpening& opening);
@@ -51,7 +49,7 @@ class ControlPlane final : public Bootstrap, public Link::Receiver {
   void tell_abort(AbortCause cause, const std::string& text);
   // This rank takes part no more; its end is no death. Any thread.
   void leave();
-  // The listener hears nothing any more, and nothing comes in. Not from the control thread.
+  // The listener hears nothing any more, and nothing comes in. Not from the control loop.
   void stop();
   // One line if a collective call waits now: which one, and for which ranks. Any thread.
   std::string describe_wait() const;
@@ -62,7 +60,7 @@ class ControlPlane final : public Bootstrap, public Link::Receiver {
 
  private:
   struct Peer {
-    std::unique_ptr<Link> link;  // null at the own place
+    std::unique_ptr<ControlLink> link;  // null at the own place
     std::deque<Message> gathers;
     bool left = false, dead = false;
     bool counted_out = false;  // of missing_ and remote_present_

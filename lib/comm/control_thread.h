@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "anygin/base/net_socket.h"
+#include "anygin/comm/control_carrier.h"
 
 namespace anygin::comm {
 
-class ControlThread {
+class ControlThread final : public ControlLoop {
  public:
   // Whose connection became ready. Called on the control thread.
   class Client {
@@ -27,7 +28,7 @@ class ControlThread {
   using ClientId = uint64_t;
 
   ControlThread();
-  ~ControlThread();
+  ~ControlThread() override;
 
   // The client is called from now on, whenever its descriptor can be read. Any thread.
   ClientId add(int fd, Client& client);
@@ -36,12 +37,9 @@ class ControlThread {
   // clients take.
   void remove(ClientId id);
 
-  // Runs `work` soon. Any thread.
-  void post(std::function<void()> work);
-  // What was posted before has run. Not from the control thread.
-  void drain();
-  // Calls `beat` every `period_ns`, approximately. Once, before any client is added.
-  void set_beat(uint64_t period_ns, std::function<void()> beat);
+  void post(std::function<void()> work) override;
+  void drain() override;
+  void set_beat(uint64_t period_ns, std::function<void()> beat) override;
 
  private:
   struct Entry {

@@ -111,8 +111,8 @@ HangMonitor::HangMonitor(ProcessState& process)
       period_ns_(period_for(timeout_ns_)),
       rule_(timeout_ns_) {}
 
-void HangMonitor::start(ControlThread& thread) {
-  thread.set_beat(period_ns_, [this] { beat(); });
+void HangMonitor::start(ControlLoop& loop) {
+  loop.set_beat(period_ns_, [this] { beat(); });
 }
 
 // What the other processes say; those that are stopped have said nothing lately. Their progress is added.
@@ -184,14 +184,23 @@ void HangMonitor::beat() {
     return print(lines);
   }
   report();
-  const Status hang(Code::kRemoteError, "communicator",
-                    fmt::format("hang: no rank could make progress for {} s (ANYGIN_HANG_TIMEOUT)", seconds));
+  end_all(fmt::format("hang: no rank could make progress for {} s (ANYGIN_HANG_TIMEOUT)", seconds));
+}
+
+void HangMonitor::judge(const std::string& title, const std::string& cause) {
+  judged_for_us_ = true;
+  print(describe(title));
+  end_all(cause);
+}
+
+void HangMonitor::end_all(const std::string& cause) {
+  const Status hang(Code::kRemoteError, "communicator", cause);
   process_.visit([&](Communicator& communicator) { communicator.raise(AbortCause::kHang, -1, hang, true); });
 }
 
 void HangMonitor::report() {
   const uint64_t progress = world().executor.progress() + simt::lane_progress();
-  if (reported_at_ == progress) return;
+  if (reported_at_ == progress || judged_for_us_) return;
   reported_at_ = progress;
   print(describe(fmt::format("hang: nobody can make progress (ANYGIN_HANG_TIMEOUT is {} s)",
                              static_cast<double>(timeout_ns_) / 1e9)));

@@ -11,7 +11,7 @@
 
 namespace anygin::comm {
 
-class ControlThread;
+class ControlLoop;
 class ProcessState;
 
 // What one look at the world saw.
@@ -44,13 +44,17 @@ class HangRule {
 class HangMonitor {
  public:
   explicit HangMonitor(ProcessState& process);
-  // Looks from now on, on the control thread.
-  void start(ControlThread& thread);
-  // Prints this process's report, once per standstill. Control thread.
+  // Looks from now on, on the control loop.
+  void start(ControlLoop& loop);
+  // Prints this process's report, once per standstill. Control loop.
   void report();
+  // Nobody can make progress, says who knows: prints the report under `title` and ends all communicators. On the
+  // thread that runs the control loop.
+  void judge(const std::string& title, const std::string& cause);
 
  private:
   void beat();
+  void end_all(const std::string& cause);
   Observation observe();
   bool peers_hopeless(uint64_t* progress);
   std::vector<std::string> describe(const std::string& title) const;
@@ -67,6 +71,7 @@ class HangMonitor {
   };
   std::vector<PeerBeat> peer_beats_;
   uint64_t reported_at_ = ~uint64_t{0};  // progress when the report was printed
+  bool judged_for_us_ = false;           // by judge(): the report is out
 };
 
 }  // namespace anygin::comm

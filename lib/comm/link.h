@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One authenticated connection between two ranks: messages in order, with descriptors. Sending never blocks.
+// The control link of production: one authenticated socket between two ranks.
 #pragma once
 
 #include <deque>
@@ -8,19 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "anygin/comm/control_carrier.h"
 #include "anygin/comm/control_thread.h"
 
 namespace anygin::comm {
-
-enum class MessageType : uint16_t { kGather = 1, kAbort = 2, kLeave = 3 };
-
-struct Message {
-  MessageType type = MessageType::kGather;
-  uint64_t sequence = 0;
-  std::string kind;  // kGather: what the collective call is
-  std::string bytes;
-  int fd = -1;  // sent: stays the sender's; received: the receiver's to close
-};
 
 // The wire form of a message, without its descriptor.
 std::string encode(const Message& message);
@@ -28,25 +19,13 @@ std::string encode(const Message& message);
 // bytes are no message.
 std::optional<Message> take_message(std::string& buffer, bool* has_fd, bool* broken);
 
-class Link final : public ControlThread::Client {
+class Link final : public ControlLink, public ControlThread::Client {
  public:
-  // Called on the control thread.
-  class Receiver {
-   public:
-    virtual ~Receiver() = default;
-    virtual void on_message(int peer, Message message) = 0;
-    virtual void on_end(int peer) = 0;  // once; nothing comes after it
-  };
-
   Link(ControlThread& thread, Receiver& receiver, int peer, Socket socket);
   ~Link() override;
-  // Messages are delivered from now on.
-  void start();
-  // On return nothing is delivered any more. Sending still works. Not from the control thread.
-  void stop();
-
-  // Any thread. False once the connection is gone.
-  bool send(const Message& message);
+  void start() override;
+  void stop() override;
+  bool send(const Message& message) override;
   void on_readable() override;
   void on_writable() override;
 

@@ -9,6 +9,7 @@
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
 #include "anygin/comm/hang.h"
+#include "anygin/comm/socket_carrier.h"
 #include "anygin/comm/wire_bytes.h"
 
 namespace anygin::comm {
@@ -20,9 +21,9 @@ ProcessState& ProcessState::get() {
 
 ProcessState::ProcessState()
     : nonce_(draw_random_number()),
-      control_thread_(std::make_unique<ControlThread>()),
+      carrier_(world().control != nullptr ? world().control : new SocketCarrier),
       hang_monitor_(std::make_unique<HangMonitor>(*this)) {
-  hang_monitor_->start(*control_thread_);
+  hang_monitor_->start(control_loop());
 }
 
 uint64_t ProcessState::next_identity() {

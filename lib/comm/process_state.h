@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the communicators of one process share: the control thread, the peers' mapped memory, who is alive. With the
-// group state of each thread this is the process-wide object that NCCL's interface itself asks for
+// What the communicators of one process share: the carrier of their control planes, the peers' mapped memory, who is
+// alive. With the group state of each thread this is the process-wide object that NCCL's interface itself asks for
 // (docs/decisions/0001).
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "anygin/base/bootstrap.h"
 #include "anygin/base/memory_map.h"
 #include "anygin/base/process_page.h"
-#include "anygin/comm/control_thread.h"
+#include "anygin/comm/control_carrier.h"
 #include "anygin/comm/rendezvous.h"
 
 namespace anygin::comm {
@@ -36,7 +36,8 @@ class ProcessState {
  public:
   static ProcessState& get();
 
-  ControlThread& control_thread() { return *control_thread_; }
+  ControlCarrier& carrier() { return *carrier_; }
+  ControlLoop& control_loop() { return carrier_->loop(); }
   HangMonitor& hang_monitor() { return *hang_monitor_; }
   uint64_t nonce() const { return nonce_; }
   // Of a communicator on a rank; never 0, never used twice in this process.
@@ -73,7 +74,7 @@ class ProcessState {
   ProcessState();
 
   const uint64_t nonce_;
-  std::unique_ptr<ControlThread> control_thread_;
+  ControlCarrier* const carrier_;
   std::unique_ptr<HangMonitor> hang_monitor_;
   mutable std::mutex mutex_;  // all below
   uint64_t last_identity_ = 0;

@@ -8,17 +8,11 @@
 #include <vector>
 
 #include "anygin/base/net_socket.h"
+#include "anygin/comm/control_carrier.h"
 #include "anygin/comm/member.h"
 #include "anygin/comm/unique_id.h"
 
 namespace anygin::comm {
-
-// How long joining may take, from ANYGIN_HANG_TIMEOUT.
-struct Patience {
-  uint64_t warn_after_ns = 0;     // then again and again: say who is missing; 0: never
-  uint64_t give_up_after_ns = 0;  // 0: never
-};
-Patience join_patience(uint64_t hang_timeout_ns);
 
 // Serves one communicator, on a thread of its own, and ends.
 class Root {

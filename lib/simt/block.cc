@@ -26,7 +26,7 @@ void Block::begin(Grid& of_grid, GridCursor& of_cursor, uint64_t linear_block) {
   linear = linear_block;
   index = of_grid.index_of(linear_block);
   lanes = live = of_grid.lanes_per_block;
-  started = current = arrived = gathering = polls = 0;
+  started = current = arrived = gathering = polls = idle_polls = 0;
   ready_head = ready_tail = 0;
   flat = of_grid.shape.block.y == 1 && of_grid.shape.block.z == 1;
   const uint32_t warp_count = (lanes + kWarpSize - 1) / kWarpSize;

@@ -64,12 +64,14 @@ struct alignas(128) Block {
   bool has_unstarted() const { return started < lanes; }
   bool runnable() const { return has_unstarted() || ready_tail != ready_head; }
   bool finished() const { return live == 0; }
+  // Every lane that can run has polled since anything happened.
+  bool only_polls() const { return !has_unstarted() && idle_polls >= ready_count(); }
   void push_ready(uint32_t lane) { ready[ready_tail++ & ready_mask] = static_cast<uint16_t>(lane); }
   uint32_t pop_ready() { return ready[ready_head++ & ready_mask]; }
   void push_ready(const uint16_t* first, uint32_t count);
   void note_release() {
     ++releases;
-    polls = 0;
+    polls = idle_polls = 0;
   }
   bool has_exited(uint32_t lane) const { return exited[lane / kWarpSize] >> (lane % kWarpSize) & 1; }
 
@@ -80,15 +82,16 @@ struct alignas(128) Block {
   uint32_t ready_mask;
   uint32_t ready_head = 0, ready_tail = 0;
   uint32_t lanes = 0;
-  uint32_t started = 0;    // lanes below have started
-  uint32_t live = 0;       // lanes that have not exited, started or not
-  uint32_t current = 0;    // the lane that runs
-  uint32_t arrived = 0;    // at the block barrier
-  uint32_t gathering = 0;  // lanes in warp operations and named barriers: an exit may release them
-  uint32_t polls = 0;      // yields since the last release or visit
-  bool flat = true;        // the block has one dimension
-  bool reducing = false;   // the lanes at the block barrier came with a reduction
-  uint64_t releases = 0;   // barriers and warp operations completed
+  uint32_t started = 0;     // lanes below have started
+  uint32_t live = 0;        // lanes that have not exited, started or not
+  uint32_t current = 0;     // the lane that runs
+  uint32_t arrived = 0;     // at the block barrier
+  uint32_t gathering = 0;   // lanes in warp operations and named barriers: an exit may release them
+  uint32_t polls = 0;       // yields since the last release or visit
+  uint32_t idle_polls = 0;  // yields since a lane last started, ended, was released or woken
+  bool flat = true;         // the block has one dimension
+  bool reducing = false;    // the lanes at the block barrier came with a reduction
+  uint64_t releases = 0;    // barriers and warp operations completed
 
   // Fixed while resident.
   Grid* grid = nullptr;

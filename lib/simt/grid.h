@@ -25,6 +25,7 @@ struct DeviceLoad {
 
   // Takes room for a block of `count` lanes; any worker.
   bool take(uint32_t count);
+  bool has_room(uint32_t count) const { return blocks.load() < blocks_max && lanes.load() + count <= lanes_max; }
   void give_back(uint32_t count);
 };
 

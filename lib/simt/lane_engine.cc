@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduler as an engine: a simulator picks which lane goes to its next scheduling point, and when a block is
-// admitted. Canonical order: blocks as admitted; in a block the next lane to start, then the ready ones.
+// admitted. Canonical order: blocks as admitted; in a block the next lane to start, then the ready ones; then blocks
+// that could be admitted. On a device all that fit are resident at once, so an admission is offered whenever there is
+// room.
 #include <fmt/format.h>
 
 #include "anygin/base/assert.h"
@@ -47,9 +49,12 @@ void LaneScheduler::ready(ActionList& out) {
   earliest_deadline_ = kNever;
   for (Block* block : resident_) offer_lanes(*block, out);
   out.wake_at(earliest_deadline_);
-  if (!out.empty()) return;
   for (const auto& cursor : cursors_) {
-    if (cursor->pending()) out.add(shape_.id, kAdmit, name_of(cursor->grid->id, cursor->next, 0));
+    if (!cursor->pending()) continue;
+    // One that failed before any block was admitted ends when it is run.
+    const bool ends = cursor->grid->abandoned() && cursor->resident == 0;
+    if (ends || (!cursor->grid->abandoned() && has_room(*cursor)))
+      out.add(shape_.id, kAdmit, name_of(cursor->grid->id, cursor->next, 0));
   }
 }
 
@@ -59,12 +64,17 @@ void LaneScheduler::offer_lanes(Block& block, ActionList& out) {
     out.add(shape_.id, kAbandon, name_of(block, 0));
     return;
   }
+  if (block.lanes > shape_.single_lanes) {
+    if (block.runnable()) out.add(shape_.id, kVisitBlock, name_of(block, 0)).only_polls = block.only_polls();
+    return;
+  }
   if (block.has_unstarted()) {
     const uint32_t lane = block.start_order ? block.start_order[block.started] : block.started;
     out.add(shape_.id, kStartLane, name_of(block, lane));
   }
+  const bool only_polls = block.only_polls();
   for (uint32_t at = block.ready_head; at != block.ready_tail; ++at) {
-    out.add(shape_.id, kResumeLane, name_of(block, block.ready[at & block.ready_mask]));
+    out.add(shape_.id, kResumeLane, name_of(block, block.ready[at & block.ready_mask])).only_polls = only_polls;
   }
 }
 
@@ -78,6 +88,8 @@ Block* LaneScheduler::find_block(uint64_t action_name) const {
 void LaneScheduler::run_lane(Block& block, const Action& action) {
   if (action.kind == kAbandon) {
     runner_.abandon(block);
+  } else if (action.kind == kVisitBlock) {
+    (void)runner_.visit(block);
   } else {
     if (action.kind == kResumeLane) bring_to_front(block, lane_of(action.name));
     runner_.run_one(block, action.kind == kStartLane);

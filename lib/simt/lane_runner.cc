@@ -106,6 +106,7 @@ void LaneRunner::lane_done(AbortCause cause) {
     flush_partial_line(block, lane);
   block.exited[lane / kWarpSize] |= uint32_t{1} << (lane % kWarpSize);
   --block.live;
+  block.idle_polls = 0;
   ++exits_;
   if ((block.arrived | block.gathering) != 0) release_after_exit(block, lane);
 }

@@ -47,6 +47,11 @@ bool LaneScheduler::take_inbox() {
 
 // --- Blocks come and go ---
 
+bool LaneScheduler::has_room(const GridCursor& cursor) const {
+  const uint32_t lanes = cursor.grid->lanes_per_block;
+  return lanes_resident_ + lanes <= runner_.stacks() && cursor.grid->device.has_room(lanes);
+}
+
 Block* LaneScheduler::admit(GridCursor& cursor) {
   if (!cursor.pending() || cursor.grid->abandoned()) return nullptr;
   const uint32_t lanes = cursor.grid->lanes_per_block;
@@ -244,6 +249,7 @@ bool LaneScheduler::wake_parked(Block& block) {
     }
     if (MUTANT(simt_wakeup_lost)) continue;
     block.push_ready(one.lane);
+    block.idle_polls = 0;
     if (one.record->outcome == WaitOutcome::kAborted && !block.grid->abandoned()) fail_hopeless(block, one);
   }
   const bool woken = kept != parked.size();

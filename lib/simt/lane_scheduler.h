@@ -46,6 +46,8 @@ struct SchedulerShape {
   uint64_t workers = 1;
   size_t stacks = 0;
   LaneOrder order = LaneOrder::kForward;  // kChosen asks world().choices
+  // As an engine: lanes of blocks of at most so many move one by one, larger blocks as a whole.
+  uint32_t single_lanes = kLanesMax;
 };
 
 class alignas(128) LaneScheduler final : public Engine {
@@ -93,7 +95,8 @@ class alignas(128) LaneScheduler final : public Engine {
     Grid* grid;
     uint64_t blocks;
   };
-  enum ActionKind : uint16_t { kStartLane, kResumeLane, kAbandon, kAdmit };
+  enum ActionKind : uint16_t { kStartLane, kResumeLane, kVisitBlock, kAbandon, kAdmit };
+  bool has_room(const GridCursor& cursor) const;
 
   bool take_inbox();
   Block* admit(GridCursor& cursor);

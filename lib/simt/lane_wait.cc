@@ -16,6 +16,7 @@ namespace anygin::simt {
 WaitOutcome LaneRunner::park(Waiter& waiter) {
   ParkRecord record{&waiter, WaitOutcome::kSatisfied};
   block_->parked.push_back({&record, static_cast<uint16_t>(block_->current)});
+  block_->idle_polls = 0;
   if (trace_) [[unlikely]]
     trace_wait(TraceKind::kWaitBegin, waiter);
   switch_away(*block_);
@@ -28,6 +29,7 @@ WaitOutcome LaneRunner::park(Waiter& waiter) {
 void LaneRunner::yield() {
   Block& block = *block_;
   block.push_ready(block.current);
+  ++block.idle_polls;
   if (!block.has_unstarted() && ++block.polls >= block.ready_count()) return switch_home(block);
   switch_away(block);
 }

@@ -121,6 +121,7 @@ SimtWorkers& started_workers() {
 }  // namespace
 
 LaneMachine& lane_machine() {
+  (void)world();  // it may bring a machine of its own
   if (LaneMachine* other = replacement.load(std::memory_order_acquire)) return *other;
   return started_workers();
 }

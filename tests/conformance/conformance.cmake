@@ -51,3 +51,8 @@ anygin_test(hang_report SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/hang_report_test.cc)
 target_compile_definitions(hang_report PRIVATE ANYGIN_EXAMPLES="${CMAKE_BINARY_DIR}/examples"
   ANYGIN_EXAMPLES_SOURCE="${CMAKE_SOURCE_DIR}/examples" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")
 add_dependencies(hang_report program_hang anygin_tool)
+
+anygin_test(sim_program SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/sim_program_test.cc LIBS anygin_sim_core)
+target_compile_definitions(sim_program PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples"
+  ANYGIN_SIM_LIBRARY="${ANYGIN_PREFIX}/lib/libanygin_sim.so")
+add_dependencies(sim_program anygin_sim program_ring program_alltoall_gin program_hang)

@@ -15,7 +15,7 @@ namespace {
 using Planes = std::vector<std::unique_ptr<ControlPlane>>;
 
 struct Ranks {
-  ControlThread thread;
+  SocketCarrier carrier;
   std::vector<RecordingListener> listeners;
   RootedId rooted = make_root();
   Planes planes;
@@ -24,7 +24,7 @@ struct Ranks {
     on_ranks(size, [&](Rank rank) {
       const auto at = static_cast<size_t>(rank);
       Result<std::unique_ptr<ControlPlane>> plane =
-          ControlPlane::join(opening_for(thread, listeners[at], rooted.id, rank, size));
+          ControlPlane::join(opening_for(carrier, listeners[at], rooted.id, rank, size));
       EXPECT_TRUE(plane.ok()) << plane.status().message();
       if (plane.ok()) planes[at] = std::move(*plane);
     });
@@ -123,11 +123,11 @@ TEST(ControlPlane, WhoLeftIsNamedAndNotDead) {
 }
 
 TEST(ControlPlane, RanksWithOtherSettingsAreToldBothValues) {
-  ControlThread thread;
+  SocketCarrier carrier;
   RootedId rooted = make_root();
   std::vector<RecordingListener> listeners(3);
   on_ranks(3, [&](Rank rank) {
-    ControlOpening opening = opening_for(thread, listeners[static_cast<size_t>(rank)], rooted.id, rank, 3);
+    ControlOpening opening = opening_for(carrier, listeners[static_cast<size_t>(rank)], rooted.id, rank, 3);
     opening.me.agreed = {{"ANYGIN_PROFILE", rank == 1 ? "relaxed" : "inorder"}};
     Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::join(opening);
     ASSERT_FALSE(plane.ok());
@@ -140,12 +140,12 @@ TEST(ControlPlane, RanksWithOtherSettingsAreToldBothValues) {
 }
 
 TEST(ControlPlane, RanksThatCountDifferentlyAreTold) {
-  ControlThread thread;
+  SocketCarrier carrier;
   RootedId rooted = make_root();
   std::vector<RecordingListener> listeners(2);
   on_ranks(2, [&](Rank rank) {
     Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::join(
-        opening_for(thread, listeners[static_cast<size_t>(rank)], rooted.id, rank, rank == 0 ? 2 : 3));
+        opening_for(carrier, listeners[static_cast<size_t>(rank)], rooted.id, rank, rank == 0 ? 2 : 3));
     ASSERT_FALSE(plane.ok());
     EXPECT_EQ(plane.status().code(), Code::kInvalidUsage);
     EXPECT_NE(plane.status().text().find("ranks"), std::string::npos) << plane.status().text();
@@ -153,23 +153,23 @@ TEST(ControlPlane, RanksThatCountDifferentlyAreTold) {
 }
 
 TEST(ControlPlane, TwoOfOneRankAreTold) {
-  ControlThread thread;
+  SocketCarrier carrier;
   RootedId rooted = make_root();
   std::vector<RecordingListener> listeners(2);
   on_ranks(2, [&](Rank rank) {
     Result<std::unique_ptr<ControlPlane>> plane =
-        ControlPlane::join(opening_for(thread, listeners[static_cast<size_t>(rank)], rooted.id, 0, 2));
+        ControlPlane::join(opening_for(carrier, listeners[static_cast<size_t>(rank)], rooted.id, 0, 2));
     ASSERT_FALSE(plane.ok());
     EXPECT_NE(plane.status().text().find("joined as rank 0"), std::string::npos) << plane.status().text();
   });
 }
 
 TEST(ControlPlane, WrongTokenIsRefusedAndTheOthersGoOn) {
-  ControlThread thread;
+  SocketCarrier carrier;
   RootedId rooted = make_root();
   std::vector<RecordingListener> listeners(2);
   on_ranks(2, [&](Rank rank) {
-    ControlOpening opening = opening_for(thread, listeners[static_cast<size_t>(rank)], rooted.id, rank, 2);
+    ControlOpening opening = opening_for(carrier, listeners[static_cast<size_t>(rank)], rooted.id, rank, 2);
     if (rank == 1) {
       opening.id.token[0] ^= 1;
       Result<std::unique_ptr<ControlPlane>> refused = ControlPlane::join(opening);
@@ -184,14 +184,14 @@ TEST(ControlPlane, WrongTokenIsRefusedAndTheOthersGoOn) {
 }
 
 TEST(ControlPlane, MissingRankEndsTheJoinInTime) {
-  ControlThread thread;
+  SocketCarrier carrier;
   RecordingListener listener;
   UniqueId id{"127.0.0.1", 0, false, {}};
   const Patience patience{100'000'000, 400'000'000};
   Result<std::unique_ptr<Root>> root = Root::start(id.host, 0, id.token, patience);
   ASSERT_TRUE(root.ok());
   id.port = (*root)->port();
-  ControlOpening opening = opening_for(thread, listener, id, 0, 2);
+  ControlOpening opening = opening_for(carrier, listener, id, 0, 2);
   opening.patience = patience;
   const uint64_t began = monotonic_ns();
   Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::join(opening);
@@ -208,9 +208,9 @@ pid_t start_sleeping_rank(int id_fd, int joined_fd) {
   char bytes[kUniqueIdBytes];
   if (::read(id_fd, bytes, sizeof(bytes)) != static_cast<ssize_t>(sizeof(bytes))) ::_exit(1);
   const UniqueId id = *decode_unique_id(bytes);
-  ControlThread thread;
+  SocketCarrier carrier;
   RecordingListener listener;
-  ControlOpening opening = opening_for(thread, listener, id, 1, 3);
+  ControlOpening opening = opening_for(carrier, listener, id, 1, 3);
   opening.me.process_nonce = 2;
   Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::join(opening);
   const char word = plane.ok() ? 'j' : 'f';
@@ -229,7 +229,7 @@ TEST(ControlPlane, DeathOfAProcessIsHeardWithinASecondAndEndsWaits) {
   char bytes[kUniqueIdBytes];
   ASSERT_TRUE(encode_unique_id(rooted.id, bytes).ok());
   ASSERT_EQ(::write(told[1], bytes, sizeof(bytes)), static_cast<ssize_t>(sizeof(bytes)));
-  ControlThread thread;
+  SocketCarrier carrier;
   std::vector<RecordingListener> listeners(3);
   std::vector<Status> seen(3);
   std::vector<uint64_t> ended(3);
@@ -245,7 +245,7 @@ TEST(ControlPlane, DeathOfAProcessIsHeardWithinASecondAndEndsWaits) {
       return;
     }
     const auto at = static_cast<size_t>(rank);
-    ControlOpening opening = opening_for(thread, listeners[at], rooted.id, rank, 3);
+    ControlOpening opening = opening_for(carrier, listeners[at], rooted.id, rank, 3);
     Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::join(opening);
     ASSERT_TRUE(plane.ok()) << plane.status().message();
     Result<std::vector<Gift>> gifts = (*plane)->all_gather("test", Gift{});

@@ -10,6 +10,8 @@
 
 #include "anygin/base/env_real.h"
 #include "anygin/comm/control_plane.h"
+#include "anygin/comm/rendezvous.h"
+#include "anygin/comm/socket_carrier.h"
 
 namespace anygin::comm {
 
@@ -66,9 +68,9 @@ inline RootedId make_root() {
   return made;
 }
 
-inline ControlOpening opening_for(ControlThread& thread, ControlListener& listener, const UniqueId& id, Rank rank,
+inline ControlOpening opening_for(ControlCarrier& carrier, ControlListener& listener, const UniqueId& id, Rank rank,
                                   int size) {
-  ControlOpening opening{thread, listener, id, Member{}, test_patience(), nullptr};
+  ControlOpening opening{carrier, listener, id, Member{}, test_patience(), nullptr};
   opening.me.rank = rank;
   opening.me.size = size;
   opening.me.pid = process_id();

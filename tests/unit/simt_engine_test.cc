@@ -19,8 +19,8 @@ using Picker = std::function<size_t(size_t options)>;
 class DrivenGrid {
  public:
   template <typename F>
-  DrivenGrid(const LaunchShape& shape, F body, LaneOrder order = LaneOrder::kForward)
-      : scheduler_(SchedulerShape{world().next_engine_id(), 0, 1, 2048, order}) {
+  DrivenGrid(const LaunchShape& shape, F body, LaneOrder order = LaneOrder::kForward, uint32_t single_lanes = kLanesMax)
+      : scheduler_(SchedulerShape{world().next_engine_id(), 0, 1, 2048, order, single_lanes}) {
     const BoundKernel kernel{&run_lanes<F>, new F(std::move(body)), [](void* p) { delete static_cast<F*>(p); },
                              nullptr};
     grid_ = std::make_unique<Grid>(shape, kernel, device_table().load(7));
@@ -162,6 +162,59 @@ TEST_F(SimtEngine, AParkedLaneIsOfferedWhenItsWaitIsOver) {
   EXPECT_EQ(1u, grid.run(first));
   EXPECT_TRUE(grid.done());
   EXPECT_FALSE(grid.scheduler().has_work());
+}
+
+TEST_F(SimtEngine, ALaneThatPollsDoesNotKeepTheNextBlockFromBeingOffered) {
+  uint32_t raised = 0;
+  uint32_t* flag = &raised;
+  DrivenGrid grid(blocks_of(2, 1), [flag] {
+    if (anygin_block_idx.x == 1) return __atomic_store_n(flag, 1u, __ATOMIC_RELEASE);
+    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) anygin_yield();
+  });
+  EXPECT_GT(grid.run(last), 2u);  // the admission is the last action offered
+  EXPECT_TRUE(grid.done());
+}
+
+TEST_F(SimtEngine, ActionsOfLanesThatOnlyPollSaySo) {
+  uint32_t raised = 0;
+  uint32_t* flag = &raised;
+  DrivenGrid grid(blocks_of(1, 2), [flag] {
+    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) anygin_yield();
+  });
+  const auto polling = [&] {
+    ActionList actions(0);
+    grid.scheduler().ready(actions);
+    std::vector<bool> polls;
+    for (size_t i = 0; i < actions.size(); ++i) polls.push_back(actions[i].only_polls);
+    return polls;
+  };
+  EXPECT_EQ(polling(), (std::vector<bool>{false}));  // start thread 0
+  grid.step(first);
+  EXPECT_EQ(polling(), (std::vector<bool>{false, false}));  // start thread 1, go on with thread 0
+  grid.step(first);
+  grid.step(first);
+  EXPECT_EQ(polling(), (std::vector<bool>{true, true}));
+  raised = 1;
+  grid.run(first);
+  EXPECT_TRUE(grid.done());
+}
+
+TEST_F(SimtEngine, LargeBlocksMoveAsAWhole) {
+  std::vector<unsigned> diary;
+  auto* notes = &diary;
+  DrivenGrid grid(
+      blocks_of(2, 40),
+      [notes] {
+        notes->push_back(anygin_block_idx.x);
+        anygin_syncthreads();
+        notes->push_back(anygin_block_idx.x);
+      },
+      LaneOrder::kForward, 39);
+  EXPECT_EQ(3u, grid.run(last));  // admit, then each block in one action
+  EXPECT_TRUE(grid.done());
+  std::vector<unsigned> expected(80, 1);
+  expected.insert(expected.end(), 80, 0);
+  EXPECT_EQ(diary, expected);
 }
 
 TEST_F(SimtEngine, ALostDeviceEndsTheGrid) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/sim/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "anygin/base/assert.h"
+
+namespace anygin::sim {
+namespace {
+
+// Stable between runs: engine ids are given in the order of creation.
+uint64_t name_of(const Action& action) {
+  return mix_bits(mix_bits(action.engine.value) + action.kind) + action.name;
+}
+// Priorities are given to whoever acts: lanes of a block and pieces of a queue are one actor each. Kinds of action are
+// not told apart.
+uint64_t actor_of(const Action& action) {
+  return mix_bits(mix_bits(action.engine.value) + (action.name >> 11));
+}
+
+}  // namespace
+
+void Scheduler::add(Engine& engine) {
+  auto slot = std::make_unique<Slot>();
+  slot->engine = &engine;
+  slot->wake = 0;  // look at it once
+  const auto at = std::lower_bound(slots_.begin(), slots_.end(), engine.id(),
+                                   [](const auto& one, EngineId id) { return one->engine->id() < id; });
+  ANYGIN_ASSERT(at == slots_.end() || (*at)->engine->id() != engine.id());
+  slots_.insert(at, std::move(slot));
+}
+
+void Scheduler::remove(Engine& engine) {
+  const auto at = std::find_if(slots_.begin(), slots_.end(), [&](const auto& one) { return one->engine == &engine; });
+  ANYGIN_ASSERT(at != slots_.end());
+  slots_.erase(at);
+}
+
+void Scheduler::visit(const std::function<void(Engine&)>& visit) {
+  for (const auto& slot : slots_) visit(*slot->engine);
+}
+
+// Candidates in canonical order: engines go round by id, each engine's actions from where it stopped.
+void Scheduler::look() {
+  candidates_.clear();
+  any_progress_ = false;
+  next_wake_ = kNever;
+  const Time now = clock_.now();
+  const size_t count = slots_.size();
+  size_t first = 0;
+  while (first < count && slots_[first]->engine->id().value <= last_engine_) ++first;
+  for (size_t i = 0; i < count; ++i) {
+    Slot& slot = *slots_[(first + i) % count];
+    if (slot.engine->has_work() || slot.wake <= now) {
+      slot.actions.begin(now);
+      slot.engine->ready(slot.actions);
+      slot.wake = slot.actions.next_wake();
+      const size_t actions = slot.actions.size();
+      for (size_t at = 0; at < actions; ++at) offer({&slot, (slot.place + at) % actions});
+    }
+    next_wake_ = std::min(next_wake_, slot.wake);
+  }
+}
+
+void Scheduler::offer(const Candidate& candidate) {
+  candidates_.push_back(candidate);
+  any_progress_ |= !candidate.slot->actions[candidate.index].only_polls;
+}
+
+// Nothing moves now, or what can run has only looked around: on to the next wake-up.
+bool Scheduler::jump() {
+  if (next_wake_ == kNever) return false;
+  clock_.advance_to(std::max(clock_.now() + 1, next_wake_));
+  polls_in_vain_ = 0;
+  return true;
+}
+
+Scheduler::Moved Scheduler::step() {
+  while (!stopped_) {
+    look();
+    if (candidates_.empty()) {
+      if (!jump()) return Moved::kStuck;
+      continue;
+    }
+    if (any_progress_) {
+      polls_in_vain_ = 0;
+    } else {
+      ++polls_in_vain_;
+      if (next_wake_ != kNever && polls_in_vain_ > candidates_.size() && jump()) continue;
+      if (polls_in_vain_ > kPollsInVain) return Moved::kStuck;
+    }
+    options_.clear();
+    for (const Candidate& candidate : candidates_) {
+      const Action& action = candidate.slot->actions[candidate.index];
+      options_.push_back({name_of(action), actor_of(action)});
+    }
+    run(candidates_[choices_.pick_step(options_)]);
+    return Moved::kRan;
+  }
+  return Moved::kStopped;
+}
+
+// The slot may be gone afterwards: an action may remove engines.
+void Scheduler::run(const Candidate& chosen) {
+  Slot& slot = *chosen.slot;
+  last_ = slot.actions[chosen.index];
+  slot.place = chosen.index + 1;
+  slot.wake = 0;  // look at it again, whatever it says of its work
+  last_engine_ = last_.engine.value;
+  const Time now = clock_.now();
+  digest_.add(now);
+  digest_.add(uint64_t{last_.engine.value} << 16 | last_.kind);
+  digest_.add(last_.name);
+  ++steps_;
+  slot.engine->run(last_, now);
+  clock_.advance_by(kStepTime);
+  if (observer_) observer_();
+}
+
+std::string Scheduler::last_action() const {
+  std::string_view who = "an engine that is gone";
+  for (const auto& slot : slots_) {
+    if (slot->engine->id() == last_.engine) who = slot->engine->name();
+  }
+  return fmt::format("step {}: {}, action {} of {:#x}", steps_, who, last_.kind, last_.name);
+}
+
+}  // namespace anygin::sim

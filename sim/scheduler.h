@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs engines one action at a time: looks at all of them, asks which action is next, runs it, and lets time pass. If
+// nothing can run, time jumps to the next wake-up. One thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "anygin/base/engine.h"
+#include "anygin/sim/digest.h"
+#include "anygin/sim/sim_choices.h"
+#include "anygin/sim/virtual_clock.h"
+
+namespace anygin::sim {
+
+class Scheduler {
+ public:
+  static constexpr Time kStepTime = 100 * kNanosecond;  // what an action takes
+  // Loops of the program that only look at memory are let run so often while nothing else can; then nobody will end
+  // their wait. A wait through the library is judged at once.
+  static constexpr uint64_t kPollsInVain = 200'000;
+
+  Scheduler(VirtualClock& clock, SimChoices& choices) : clock_(clock), choices_(choices) {}
+
+  // Not owned. Also while an action runs.
+  void add(Engine& engine);
+  void remove(Engine& engine);
+
+  enum class Moved : uint8_t {
+    kRan,    // one action ran
+    kStuck,  // nothing can run and no time will help
+    kStopped,
+  };
+  Moved step();
+  // step() does nothing any more: the run is judged.
+  void stop() { stopped_ = true; }
+
+  // Called after every action.
+  void set_observer(std::function<void()> observer) { observer_ = std::move(observer); }
+  void visit(const std::function<void(Engine&)>& visit);
+
+  uint64_t steps() const { return steps_; }
+  Digest& digest() { return digest_; }
+  // The action that runs or ran last, in words.
+  std::string last_action() const;
+
+ private:
+  struct Slot {
+    Engine* engine;
+    ActionList actions{0};
+    Time wake = kNever;
+    size_t place = 0;  // where the canonical order goes on
+  };
+  struct Candidate {
+    Slot* slot;
+    size_t index;
+  };
+
+  void look();
+  bool jump();
+  void offer(const Candidate& candidate);
+  void run(const Candidate& chosen);
+
+  VirtualClock& clock_;
+  SimChoices& choices_;
+  Digest digest_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // in id order
+  uint32_t last_engine_ = 0;                  // the canonical order goes round
+  // Scratch of one step.
+  std::vector<Candidate> candidates_;
+  std::vector<StepOption> options_;
+  bool any_progress_ = false;  // among the candidates
+  Time next_wake_ = kNever;
+
+  uint64_t steps_ = 0;
+  uint64_t polls_in_vain_ = 0;
+  bool stopped_ = false;
+  std::function<void()> observer_;
+  Action last_;
+};
+
+}  // namespace anygin::sim

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/sim/sim_executor.h"
+
+#include "anygin/base/assert.h"
+#include "anygin/base/host_threads.h"
+#include "anygin/base/order.h"
+
+namespace anygin::sim {
+
+bool SimExecutor::poll() {
+  if (threads_ == nullptr) return scheduler_.step() == Scheduler::Moved::kRan;
+  if (!threads_->on_program_thread()) return false;  // the driver steps engines anyway
+  threads_->yield();
+  return true;
+}
+
+WaitOutcome SimExecutor::block(Waiter& waiter) {
+  const BlockingCall blocking;
+  if (threads_ == nullptr) return drive(waiter);
+  ANYGIN_ASSERT(threads_->on_program_thread());  // engines do not wait
+  return threads_->block(waiter);
+}
+
+WaitOutcome SimExecutor::drive(Waiter& waiter) {
+  while (true) {
+    if (waiter.test(waiter.object)) {
+      observe_then_read();
+      return WaitOutcome::kSatisfied;
+    }
+    if (waiter.abort_word != nullptr && observe(waiter.abort_word) != 0) return WaitOutcome::kAborted;
+    if (clock_.now() >= waiter.deadline) return WaitOutcome::kDeadline;
+    if (scheduler_.step() == Scheduler::Moved::kRan) continue;
+    if (waiter.deadline == kNever) return WaitOutcome::kAborted;
+    clock_.advance_to(waiter.deadline);
+  }
+}
+
+void SimExecutor::visit_engines(void (*visit)(Engine&, void*), void* argument) {
+  scheduler_.visit([&](Engine& engine) { visit(engine, argument); });
+}
+
+}  // namespace anygin::sim
