@@ -50,6 +50,7 @@ TEST(Options, EveryVariableReachesItsField) {
   EXPECT_EQ(good("ANYGIN_ENGINE_THREADS=0").engine_threads, 0);
   EXPECT_EQ(good("ANYGIN_COMM_TOKEN=00ffAA").comm_token, "00ffAA");
   EXPECT_EQ(good("ANYGIN_WORLD=/x/libsim.so").world, "/x/libsim.so");
+  EXPECT_EQ(good("ANYGIN_SIM=strategy=canonical").sim, "strategy=canonical");
   EXPECT_EQ(good("ANYGIN_DEVICE_ERROR=trap").device_error, "trap");
   EXPECT_EQ(good("ANYGIN_TRACE=t.%p.json").trace_file, "t.%p.json");
   EXPECT_EQ(good("NCCL_COMM_ID=127.0.0.1:4000").nccl_comm_id, "127.0.0.1:4000");
@@ -117,7 +118,7 @@ TEST(Options, ARandomSeedIsDrawnAndPrinted) {
 }
 
 TEST(Options, TheTableIsWhatTheParserKnows) {
-  EXPECT_EQ(option_table().size(), 22u);
+  EXPECT_EQ(option_table().size(), 23u);
   for (const OptionInfo& info : option_table()) {
     EXPECT_FALSE(info.meaning.empty()) << info.name;
     EXPECT_FALSE(info.default_value.empty()) << info.name;
