@@ -12,7 +12,6 @@
 #include <ctime>
 
 #include "anygin/base/env_real.h"
-#include "anygin/base/options.h"
 #include "anygin/sim/program_time.h"
 #include "anygin/sim/real_calls.h"
 #include "anygin/sim/simulation.h"
@@ -49,7 +48,7 @@ int real_result(long result) {
 // Loaded later, by the program itself, it stands behind the C library and interposes nothing.
 __attribute__((constructor)) void begin() {
   const bool preloaded = anygin::environment_variable("LD_PRELOAD").find("libanygin_sim") != std::string::npos;
-  if (preloaded && !anygin::options().world.empty()) Simulation::start();
+  if (preloaded && !anygin::environment_variable("ANYGIN_WORLD").empty()) Simulation::start();
 }
 
 }  // namespace

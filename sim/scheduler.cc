@@ -114,6 +114,7 @@ void Scheduler::run(const Candidate& chosen) {
   digest_.add(uint64_t{last_.engine.value} << 16 | last_.kind);
   digest_.add(last_.name);
   ++steps_;
+  actors_.insert(actor_of(last_));
   slot.engine->run(last_, now);
   clock_.advance_by(kStepTime);
   if (observer_) observer_();

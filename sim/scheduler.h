@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "anygin/base/engine.h"
@@ -41,6 +42,7 @@ class Scheduler {
   void visit(const std::function<void(Engine&)>& visit);
 
   uint64_t steps() const { return steps_; }
+  size_t actors() const { return actors_.size(); }  // that ever could act
   Digest& digest() { return digest_; }
   // The action that runs or ran last, in words.
   std::string last_action() const;
@@ -74,6 +76,7 @@ class Scheduler {
   Time next_wake_ = kNever;
 
   uint64_t steps_ = 0;
+  std::set<uint64_t> actors_;
   uint64_t polls_in_vain_ = 0;
   bool stopped_ = false;
   std::function<void()> observer_;

@@ -44,9 +44,9 @@ const ChoiceRecord* SimChoices::next_record(Kind kind, bool numbered, const Fits
   const size_t end = std::min(mine.size(), place + kLookAhead);
   for (size_t at = place; at < end; ++at) {
     const ChoiceRecord& record = sequence_[mine[at]];
-    if (record.numbered != numbered || !fits(record)) continue;
+    if (record.numbered != numbered || (!record.canonical && !fits(record))) continue;
     place = at + 1;
-    return &record;
+    return record.canonical ? nullptr : &record;  // whatever is canonical now
   }
   return nullptr;
 }

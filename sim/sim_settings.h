@@ -12,6 +12,7 @@
 namespace anygin::sim {
 
 struct SimSettings {
+  uint64_t seed = 1;        // ANYGIN_SEED
   StrategyChoice strategy;  // strategy=canonical|random|pct:3, steps=<expected length of a run, for pct>
   std::string replay_file;  // replay=<file>: repeat the choices in it
   ReplayMode replay_mode = ReplayMode::kStrict;  // mode=strict|tolerant

@@ -63,8 +63,8 @@ class SimWorld final : private SimWorldParts, public World {
   ~SimWorld() override;
 
   using World::executor;
-  using World::memory;
   using World::heap;
+  using World::memory;
   using World::trace;
   EngineId next_engine_id() override { return EngineId(++last_engine_id_); }
   SimTrace& sim_trace() { return SimWorldParts::trace; }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "anygin/base/env_real.h"
 #include "anygin/base/trace_file.h"
 #include "anygin/comm/hang.h"
 #include "anygin/comm/process_state.h"
@@ -39,15 +40,19 @@ Simulation* Simulation::active() {
   return simulation;
 }
 
+// options() is left alone: the program may still change variables before it first calls the library.
 void Simulation::start() {
-  Result<SimSettings> settings = parse_sim_settings(options().sim);
+  const Result<Options> environment = parse_options(process_environment());
+  if (!environment.ok()) refuse(environment.status(), 2);
+  Result<SimSettings> settings = parse_sim_settings(environment->sim);
   if (!settings.ok()) refuse(settings.status(), 2);
+  settings->seed = environment->seed;
   simulation = new Simulation(*settings);
   std::atexit([] { simulation->finish(); });
 }
 
 SimChoices Simulation::make_choices(const SimSettings& settings) {
-  if (settings.replay_file.empty()) return SimChoices(make_strategy(settings.strategy, options().seed));
+  if (settings.replay_file.empty()) return SimChoices(make_strategy(settings.strategy, settings.seed));
   Result<std::string> text = read_file(settings.replay_file);
   if (!text.ok()) refuse(text.status(), 2);
   Result<ChoiceTrace> trace = from_text(*text);
@@ -128,12 +133,13 @@ void Simulation::finish() {
   result_.digest = all.value();
   result_.choices_digest = choices_.digest().value();
   result_.steps = scheduler_.steps();
+  result_.actors = scheduler_.actors();
   result_.choices = choices_.chosen().size();
   result_.deviations = choices_.deviations();
   result_.time = clock_.now();
   Status written;
   if (!settings_.choices_file.empty()) {
-    const std::string about = fmt::format("seed {} profile {}", options().seed, name_of(options().profile));
+    const std::string about = fmt::format("seed {} profile {}", settings_.seed, name_of(options().profile));
     written = write_file(settings_.choices_file, to_text({about, choices_.chosen()}));
   }
   if (written.ok() && !settings_.result_file.empty()) written = write_file(settings_.result_file, to_text(result_));

@@ -12,6 +12,26 @@ set(ANYGIN_CONFORMANCE_CI
   P22_an_lsa_barrier_releases_and_acquires P32_abort_ends_every_wait P33_a_full_queue_delays_and_never_drops
   M6_R_offset_out_of_range)
 
+# In the simulated world, ranks as threads: a few seeds each, every seed a run of its own.
+set(ANYGIN_CONFORMANCE_SIM_CI
+  P1_a_weak_signal_covers_its_own_payload P2_a_strong_signal_covers_earlier_puts
+  F1_a_weak_signal_says_nothing_of_earlier_puts P12_after_its_counter_a_source_may_be_overwritten
+  P18_the_put_fence_settles_puts_of_all_members P34_a_hang_ends_with_a_report)
+function(anygin_conformance_simulated case profile program)
+  set(name conformance.${case}.cpu/proxy/emu/sim/${profile}/threads)
+  set(labels conformance)
+  if(case IN_LIST ANYGIN_CONFORMANCE_SIM_CI)
+    list(APPEND labels ci)
+  endif()
+  set(expected)
+  if(case MATCHES "^P34")
+    set(expected --expect-hang)
+  endif()
+  add_test(NAME ${name} COMMAND ${ANYGIN_PREFIX}/bin/anygin check --seeds 3 --profile ${profile} --timeout 15 --no-minimise
+    ${expected} -- ${program} ${case})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 20 LABELS "${labels}")
+endfunction()
+
 # anygin_conformance(FILE): conformance_<file> from <file>.cu.
 function(anygin_conformance file)
   set(program ${ANYGIN_CONFORMANCE_DIR}/conformance_${file})
@@ -35,6 +55,7 @@ function(anygin_conformance file)
         endif()
         set_tests_properties(${name} PROPERTIES TIMEOUT 20 ENVIRONMENT "ANYGIN_PROFILE=${profile}" LABELS "${labels}")
       endforeach()
+      anygin_conformance_simulated(${case} ${profile} ${program})
     endforeach()
   endforeach()
 endfunction()

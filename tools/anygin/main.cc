@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: anygin run | litmus | info | env | prefix.
+// The command line: anygin run | check | replay | litmus | info | env | prefix.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include "info_command.h"
 #include "litmus_command.h"
 #include "run_command.h"
+#include "sim_commands.h"
 
 namespace {
 
@@ -19,6 +20,7 @@ constexpr const char* kFooter = R"(Start here:
   anygin run -n 4 -- ./alltoall                 run it as 4 ranks on one node
   anygin run -n 4 --nodes 2 -- ./alltoall       as 2 nodes x 2 ranks: load/store inside, network between
   anygin litmus tests/litmus                    what a NIC may do with your puts and signals, every way
+  anygin check -- ./alltoall -r 4               run it in the simulated world, seed after seed
   anygin env                                    every variable, its default and meaning
 Exit codes: 0 clean, 1 finding, 2 usage, 3 environment, 4 hang, 5 not deterministic.)";
 
@@ -79,6 +81,8 @@ int main(int argc, char** argv) {
   litmus_app->add_option("--why", litmus.why, "how an outcome comes about, e.g. 'd0=0 d1=2'");
   litmus_app->footer(anygin::tools::kLitmusHelp);
   litmus_app->callback([&] { exit_code = anygin::tools::run_litmus(litmus); });
+
+  anygin::tools::add_sim_commands(app, exit_code);
 
   app.add_subcommand("info", "what this machine offers, what it does not, and why")->callback([] {
     anygin::tools::print_info();
