@@ -141,7 +141,10 @@ CONFORMANCE_CASE_WITH(P34_a_hang_ends_with_a_report, 2, {"ANYGIN_HANG_TIMEOUT=1"
   const cudaError_t error = cudaStreamSynchronize(rank.stream);
   const double took = std::chrono::duration<double>(Clock::now() - since).count();
   rank.expect_eq(static_cast<int>(error), static_cast<int>(cudaErrorLaunchFailure), "the stream's error after a hang");
-  if (took < 0.9 || took > 5) rank.fail("the verdict came after " + std::to_string(took) + " s, should be 1 s after the last progress");
+  // The simulated world knows at once that nothing can move.
+  const bool at_once = std::getenv("ANYGIN_WORLD") != nullptr;
+  const double soonest = at_once ? 0 : 0.9, latest = at_once ? 0.5 : 5;
+  if (took < soonest || took > latest) rank.fail("the verdict came after " + std::to_string(took) + " s, should be 1 s after the last progress");
   rank.expect_eq(*passed.device(), 0u, "waits that passed");
   rank.abandon();
 }
