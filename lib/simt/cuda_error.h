@@ -11,11 +11,21 @@ enum CudaError : int {
   kCudaInvalidConfiguration = 9,
   kCudaInvalidDevice = 101,
   kCudaInvalidResourceHandle = 400,
+  kCudaIllegalState = 401,
   kCudaNotReady = 600,
   kCudaLaunchOutOfResources = 701,
   kCudaLaunchFailure = 719,
   kCudaCooperativeLaunchTooLarge = 720,
   kCudaNotSupported = 801,
+  kCudaStreamCaptureUnsupported = 900,
+  kCudaStreamCaptureInvalidated = 901,
+  kCudaStreamCaptureMerge = 902,
+  kCudaStreamCaptureUnmatched = 903,
+  kCudaStreamCaptureUnjoined = 904,
+  kCudaStreamCaptureIsolation = 905,
+  kCudaStreamCaptureImplicit = 906,
+  kCudaCapturedEvent = 907,
+  kCudaStreamCaptureWrongThread = 908,
 };
 
 }  // namespace anygin::simt

@@ -7,6 +7,7 @@
 #include "anygin/base/host_threads.h"
 #include "anygin/base/options.h"
 #include "anygin/base/world.h"
+#include "anygin/simt/capture.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/host_share.h"
 #include "anygin/simt/host_wait.h"
@@ -76,6 +77,10 @@ void DeviceTable::wait_for(Stream& stream, const std::shared_ptr<Stream>& other)
 }
 
 uint64_t DeviceTable::enqueue(Stream& stream, StreamOperation operation) {
+  if (const std::shared_ptr<Capture> capture = stream.capture()) {
+    capture->add(stream, std::move(operation));
+    return 0;
+  }
   if (stream.kind() == Stream::Kind::kLegacy) {
     for (const std::shared_ptr<Stream>& other : streams_of(stream.device())) {
       if (other->kind() == Stream::Kind::kBlocking) wait_for(stream, other);

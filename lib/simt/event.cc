@@ -4,6 +4,7 @@
 #include "anygin/base/host_threads.h"
 #include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
+#include "anygin/simt/capture.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device.h"
 #include "anygin/simt/device_table.h"
@@ -38,6 +39,13 @@ void destroy_event(Event* event) {
 int record_event(Event* event, Stream* stream) {
   if (!event || !stream) return kCudaInvalidResourceHandle;
   if (const int error = device_error(stream->device())) return error;
+  const std::shared_ptr<Capture> capture = stream->capture();
+  {
+    const std::lock_guard lock(event->mutex);
+    event->captured_in = capture;
+    event->behind = capture ? capture->tails(*stream) : std::vector<size_t>();
+  }
+  if (capture) return kCudaSuccess;
   const uint64_t ticket = event->state->recorded.fetch_add(1, std::memory_order_acq_rel) + 1;
   const uint64_t place = device_table().enqueue(*stream, RecordOperation{event->state, ticket});
   event->state->stream.store(stream->id(), std::memory_order_relaxed);
@@ -45,13 +53,20 @@ int record_event(Event* event, Stream* stream) {
   return kCudaSuccess;
 }
 
+static bool is_captured(Event& event) {
+  const std::lock_guard lock(event.mutex);
+  return event.captured_in != nullptr;
+}
+
 int query_event(Event* event) {
   if (!event) return kCudaInvalidResourceHandle;
+  if (is_captured(*event)) return kCudaCapturedEvent;
   return event->state->reached(event->state->recorded.load(std::memory_order_acquire)) ? kCudaSuccess : kCudaNotReady;
 }
 
 int synchronize_event(Event* event) {
   if (!event) return kCudaInvalidResourceHandle;
+  if (is_captured(*event)) return kCudaCapturedEvent;
   const ApiCall call("waiting for an event");
   const std::shared_ptr<EventState> state = event->state;
   const uint64_t ticket = state->recorded.load(std::memory_order_acquire);
@@ -59,9 +74,36 @@ int synchronize_event(Event* event) {
   return kCudaSuccess;
 }
 
+// `done` if the wait is one of a graph. Waits never leave or enter a graph otherwise: both captures are lost then.
+static int wait_in_capture(Stream& stream, Event& event, bool* done) {
+  const std::lock_guard lock(event.mutex);
+  const std::shared_ptr<Capture> own = stream.capture(), of_event = event.captured_in;
+  if (!own && !of_event) return kCudaSuccess;
+  if (!of_event) {
+    own->invalidate();
+    return kCudaStreamCaptureIsolation;
+  }
+  if (own && own != of_event) {
+    own->invalidate();
+    of_event->invalidate();
+    return kCudaStreamCaptureMerge;
+  }
+  if (!of_event->valid()) return own ? kCudaStreamCaptureInvalidated : kCudaCapturedEvent;
+  if (stream.kind() == Stream::Kind::kLegacy) return kCudaStreamCaptureImplicit;
+  of_event->join(stream, event.behind);
+  if (!own) stream.set_capture(of_event);
+  *done = true;
+  return kCudaSuccess;
+}
+
 int stream_wait_event(Stream* stream, Event* event) {
   if (!event || !stream) return kCudaInvalidResourceHandle;
   if (const int error = device_error(stream->device())) return error;
+  if (Stream::any_captures() || is_captured(*event)) {
+    bool done = false;
+    const int error = wait_in_capture(*stream, *event, &done);
+    if (done || error) return error;
+  }
   const std::shared_ptr<EventState> state = event->state;
   const uint64_t ticket = state->recorded.load(std::memory_order_acquire);
   trace_stream_edge(*stream, state->stream.load(std::memory_order_relaxed),

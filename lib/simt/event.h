@@ -5,10 +5,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "anygin/base/time.h"
 
 namespace anygin::simt {
+
+class Capture;
 
 // Shared by the event and the operations that record it.
 struct EventState {
@@ -30,6 +34,10 @@ class Event {
 
   const bool timing;
   const std::shared_ptr<EventState> state;
+  // Recorded last in a stream that captured: in which graph, and behind which of its nodes.
+  std::mutex mutex;
+  std::shared_ptr<Capture> captured_in;
+  std::vector<size_t> behind;
 };
 
 }  // namespace anygin::simt

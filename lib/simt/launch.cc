@@ -4,9 +4,11 @@
 
 #include "anygin/base/host_threads.h"
 #include "anygin/base/log.h"
+#include "anygin/simt/capture.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device_table.h"
 #include "anygin/simt/device_variables.h"
+#include "anygin/simt/graph.h"
 #include "anygin/simt/lane_runner.h"
 
 namespace anygin::simt {
@@ -61,6 +63,9 @@ Refusal check_residency(const LaunchShape& shape, const BoundKernel& kernel, con
 Refusal check(const LaunchShape& shape, const BoundKernel& kernel, const Stream* stream) {
   if (current_runner) return {kCudaNotSupported, "a launch from a kernel"};
   if (!stream) return {kCudaInvalidResourceHandle, "a stream that is not alive"};
+  if (const int error = refuse_legacy_while_capturing(stream)) {
+    return {error, "a launch on the default stream, which would wait for a stream that captures"};
+  }
   if (const int error = device_error(stream->device())) {
     return {error, fmt::format("device {}, which is lost", stream->device())};
   }
@@ -71,6 +76,16 @@ Refusal check(const LaunchShape& shape, const BoundKernel& kernel, const Stream*
 }
 
 }  // namespace
+
+int make_grid(const LaunchShape& shape, const BoundKernel& kernel, int device, std::shared_ptr<Grid>* grid) {
+  DeviceLoad& load = device_table().load(device);
+  *grid = std::make_shared<Grid>(shape, kernel, load);
+  Refusal refusal = check_shape(shape, DeviceProperties{});
+  if (!refusal.error) refusal = check_residency(shape, kernel, load);
+  if (!refusal.error) refusal.error = prepare_device_variables(device, true, &refusal.why);
+  if (refusal.error) log(LogLevel::kWarn, "kernel node refused (cudaError {}): {}", refusal.error, refusal.why);
+  return refusal.error;
+}
 
 extern "C" int anygin_launch(const LaunchShape* shape, const BoundKernel* kernel) {
   const ApiCall call("a kernel launch");

@@ -8,6 +8,27 @@
 
 namespace anygin::simt {
 
+namespace {
+std::atomic<int> streams_that_capture{0};
+}
+
+bool Stream::any_captures() {
+  return streams_that_capture.load(std::memory_order_acquire) != 0;
+}
+
+std::shared_ptr<Capture> Stream::capture() const {
+  if (!any_captures()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return capture_;
+}
+
+void Stream::set_capture(std::shared_ptr<Capture> capture) {
+  const std::lock_guard lock(mutex_);
+  streams_that_capture.fetch_add(static_cast<int>(capture != nullptr) - static_cast<int>(capture_ != nullptr),
+                                 std::memory_order_acq_rel);
+  capture_.swap(capture);
+}
+
 uint64_t Stream::enqueue(StreamOperation operation) {
   uint64_t ticket;
   {

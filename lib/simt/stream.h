@@ -33,6 +33,8 @@ struct RecordOperation {
 };
 using StreamOperation = std::variant<LaunchOperation, HostOperation, WaitOperation, RecordOperation>;
 
+class Capture;
+
 // Thread-safe. Shared: whoever waits for a stream keeps it.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
@@ -54,6 +56,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // The first error of its host work.
   int error() const { return error_.load(std::memory_order_acquire); }
 
+  // What is queued goes into this graph instead (capture.h); null usually.
+  std::shared_ptr<Capture> capture() const;
+  void set_capture(std::shared_ptr<Capture> capture);
+  // Some stream of the process captures.
+  static bool any_captures();
+
   // --- Stream engine ---
   // Has the front operation to be run by the engine, and can it? A wait's predicate is asked.
   bool attention_due();
@@ -71,7 +79,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const Kind kind_;
   DeviceLoad& device_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Capture> capture_;
   std::deque<StreamOperation> queue_;
   bool busy_ = false;      // the front operation runs
   bool attended_ = false;  // the stream engine knows of the front operation

@@ -160,8 +160,6 @@ TEST_F(CudartMemory, WhatIsNotThereSaysSo) {
   cudaIpcMemHandle_t handle;
   EXPECT_EQ(cudaIpcGetMemHandle(&handle, device_), cudaErrorNotSupported);
   EXPECT_EQ(cudaHostRegister(&handle, sizeof(handle), 0), cudaErrorNotSupported);
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 

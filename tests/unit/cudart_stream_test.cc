@@ -193,11 +193,5 @@ TEST_F(CudartStream, WhatIsNoHandleIsRefused) {
   EXPECT_EQ(cudaStreamCreateWithFlags(&gone, 0x40), cudaErrorInvalidValue);
   EXPECT_EQ(cudaStreamCreate(nullptr), cudaErrorInvalidValue);
 }
-TEST_F(CudartStream, NothingCaptures) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-  EXPECT_EQ(cudaStreamIsCapturing(stream_, &status), cudaSuccess);
-  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
-  EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaErrorNotSupported);
-}
 
 }  // namespace

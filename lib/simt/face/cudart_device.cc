@@ -121,7 +121,10 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
 
 // --- Whole-device calls ----------------------------------------------------------------------------------------------
 cudaError_t cudaDeviceSynchronize() {
-  return on_device([] { return synchronize_device(current_device()); });
+  return on_device([] {
+    const int refused = refuse_device_while_capturing(current_device());
+    return refused != cudaSuccess ? refused : synchronize_device(current_device());
+  });
 }
 cudaError_t cudaDeviceReset() {
   reset_device(current_device());

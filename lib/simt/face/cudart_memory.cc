@@ -80,6 +80,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (pointer == nullptr) return cudaSuccess;
     const PlaceOf place = place_of(pointer);
     if (!starts_allocation(place, pointer) || place.place != Place::kDevice) return cudaErrorInvalidValue;
+    if (s->capture()) return cudaSuccess;  // the graph uses it as often as it is launched: it stays
     return enqueue_host_work(s, [pointer] { return release(pointer); });
   });
 }

@@ -42,13 +42,20 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   Stream* stream = is_special(handle) ? nullptr : resolve_stream(handle);
+  if (stream != nullptr && refuse_while_capturing(stream) != cudaSuccess) stream->set_capture(nullptr);
   return answer(stream != nullptr ? destroy_stream(stream) : cudaErrorInvalidResourceHandle);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  return on_stream(handle, [](Stream* stream) { return synchronize_stream(stream); });
+  return on_stream(handle, [](Stream* stream) {
+    const int refused = refuse_while_capturing(stream);
+    return refused != cudaSuccess ? refused : synchronize_stream(stream);
+  });
 }
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
-  return on_stream(handle, [](Stream* stream) { return query_stream(stream); });
+  return on_stream(handle, [](Stream* stream) {
+    const int refused = refuse_while_capturing(stream);
+    return refused != cudaSuccess ? refused : query_stream(stream);
+  });
 }
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
   return on_stream(handle, [&](Stream* stream) -> int {

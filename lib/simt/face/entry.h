@@ -3,6 +3,7 @@
 // cudaErrorNotReady, which is an answer. A lost device (poison_device) answers its error to every later call.
 #pragma once
 
+#include "anygin/simt/capture.h"
 #include "anygin/simt/device.h"
 #include "cuda_runtime_api.h"
 
@@ -20,13 +21,16 @@ cudaError_t on_device(const Body& body) {
   return answer(lost != cudaSuccess ? lost : body());
 }
 
-// Runs `body(Stream*)` unless the handle is no stream or the stream's device is lost.
+// Runs `body(Stream*)` unless the handle is no stream, the stream's device is lost, or it is the legacy
+// stream and would wait for one that captures.
 template <typename Body>
 cudaError_t on_stream(cudaStream_t handle, const Body& body) {
   Stream* stream = resolve_stream(handle);
   if (stream == nullptr) return answer(cudaErrorInvalidResourceHandle);
   const int lost = device_error(stream_device(stream));
-  return answer(lost != cudaSuccess ? lost : body(stream));
+  if (lost != cudaSuccess) return answer(lost);
+  const int refused = refuse_legacy_while_capturing(stream);
+  return answer(refused != cudaSuccess ? refused : body(stream));
 }
 
 inline bool is_device(int device) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "anygin/simt/device.h"
+#include "anygin/simt/stream.h"
 #include "memory_place.h"
 
 namespace anygin::simt::face {
@@ -70,6 +71,10 @@ bool is_side(const Rows& rows, bool host, bool any) {
 
 }  // namespace
 
+void copy_rows(const Rows& destination, const Rows& source) {
+  copy_piece(destination, source, Piece{0, 0, destination.width, destination.height});
+}
+
 int check_copy(const Rows& destination, const Rows& source, cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
   if (destination.width > destination.pitch || source.width > source.pitch) return cudaErrorInvalidPitchValue;
@@ -126,7 +131,7 @@ int copy_now(Stream* stream, const Rows& destination, const Rows& source) {
 }
 
 int fill(Stream* stream, const Rows& destination, int value) {
-  if (!is_idle(stream)) return enqueue_fill(stream, destination, value);
+  if (stream->capture() || !is_idle(stream)) return enqueue_fill(stream, destination, value);
   fill_piece(destination, value, Piece{0, 0, destination.width, destination.height});
   return cudaSuccess;
 }

@@ -35,6 +35,8 @@ int check_fill(const Rows& destination);
 // Returns when everything queued before on the stream is done, and what the legacy stream waits for.
 int wait_for_stream(Stream* stream);
 
+// At once, on the calling thread; checked before.
+void copy_rows(const Rows& destination, const Rows& source);
 // Queued in pieces small enough for a thread that also runs engines.
 int enqueue_copy(Stream* stream, const Rows& destination, const Rows& source);
 // Waits for the stream, then copies on the calling thread.

@@ -7,6 +7,7 @@
 
 #include "anygin_cuda/cuda_device_properties.h"
 #include "anygin_cuda/cuda_error_codes.h"
+#include "anygin_cuda/cuda_graph_types.h"
 #include "anygin_cuda/cuda_mode.h"
 #include "host_defines.h"
 #include "vector_types.h"
@@ -14,9 +15,6 @@
 // Handles. Opaque: the objects behind them belong to the runtime.
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
-typedef struct CUgraph_st* cudaGraph_t;
-typedef struct CUgraphExec_st* cudaGraphExec_t;
-typedef struct CUgraphNode_st* cudaGraphNode_t;
 typedef struct CUfunc_st* cudaFunction_t;
 typedef struct CUkern_st* cudaKernel_t;
 typedef struct CUlib_st* cudaLibrary_t;
@@ -203,17 +201,6 @@ enum cudaDeviceP2PAttr {
   cudaDevP2PAttrCudaArrayAccessSupported = 4
 };
 
-enum cudaStreamCaptureMode {
-  cudaStreamCaptureModeGlobal = 0,
-  cudaStreamCaptureModeThreadLocal = 1,
-  cudaStreamCaptureModeRelaxed = 2
-};
-enum cudaStreamCaptureStatus {
-  cudaStreamCaptureStatusNone = 0,
-  cudaStreamCaptureStatusActive = 1,
-  cudaStreamCaptureStatusInvalidated = 2
-};
-
 typedef struct cudaIpcMemHandle_st {
   char reserved[CUDA_IPC_HANDLE_SIZE];
 } cudaIpcMemHandle_t;
@@ -224,6 +211,20 @@ typedef struct cudaIpcEventHandle_st {
 // Runs on a thread of the runtime when the stream reaches it; calls no CUDA function.
 typedef void (*cudaHostFn_t)(void* userData);
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* userData);
+
+// --- Nodes of graphs -------------------------------------------------------------------------------------------------
+struct cudaHostNodeParams {
+  cudaHostFn_t fn;
+  void* userData;
+};
+struct cudaKernelNodeParams {
+  void* func;
+  dim3 gridDim;
+  dim3 blockDim;
+  unsigned int sharedMemBytes;
+  void** kernelParams;
+  void** extra;  // null
+};
 
 // --- Launch by configuration (cudaLaunchKernelEx) --------------------------------------------------------------------
 typedef enum cudaLaunchAttributeID {

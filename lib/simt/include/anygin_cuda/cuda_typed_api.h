@@ -40,6 +40,13 @@ template <typename T>
 cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, unsigned flags) {
   return cudaHostGetDevicePointer(reinterpret_cast<void**>(device_pointer), host_pointer, flags);
 }
+// The form of CUDA 11: nodes that fail are named by the error.
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* node, char* log,
+                                        size_t log_bytes) {
+  if (node != nullptr) *node = nullptr;
+  if (log != nullptr && log_bytes > 0) *log = 0;
+  return cudaGraphInstantiate(exec, graph, 0);
+}
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
   return cudaEventCreateWithFlags(event, flags);
 }
