@@ -10,6 +10,7 @@
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
 #include "anygin/comm/wire_bytes.h"
+#include "anygin/simt/virtual_memory.h"
 
 namespace anygin::comm {
 namespace {
@@ -71,6 +72,25 @@ Status compare(const std::vector<Offer>& offers, Rank own) {
   return Status();
 }
 
+// Memory of the driver API must lie where peers see it.
+Status check_mapped(const WindowRequest& request) {
+  const auto segments = simt::virtual_memory().segments(request.base, request.bytes);
+  if (segments.empty()) {
+    return Status(Code::kInvalidArgument, kWhere,
+                  fmt::format("not all of the {} bytes at {} are mapped; cuMemMap comes first", request.bytes,
+                              static_cast<const void*>(request.base)));
+  }
+  for (const simt::MemorySegment& segment : segments) {
+    if (segment.at_home) continue;
+    return Status(
+        Code::kInvalidArgument, kWhere,
+        fmt::format("the memory mapped at {} is mapped twice, or was exported before it was mapped: peers cannot "
+                    "reach it; memory that is mapped once and exported afterwards would be right",
+                    static_cast<const void*>(segment.base)));
+  }
+  return Status();
+}
+
 // Memory that kernels reach, zero-filled.
 template <typename T>
 Result<T*> allocate_for_kernels(size_t bytes, int device) {
@@ -107,6 +127,7 @@ Status WindowSet::check(const WindowRequest& request, uint64_t* heap_offset) con
     return bad(fmt::format("the buffer lies {} bytes into its allocation; a multiple of {} would be right", into,
                            NCCL_WIN_REQUIRED_ALIGNMENT));
   }
+  if (simt::virtual_memory().reserved(request.base)) ANYGIN_TRY(check_mapped(request));
   if (into + request.bytes > allocation->bytes) {
     return bad(fmt::format("{} bytes from byte {} of an allocation of {} bytes reach beyond its end", request.bytes,
                            into, allocation->bytes));

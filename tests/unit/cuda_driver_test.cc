@@ -100,6 +100,31 @@ TEST_F(CudaDriver, BadWordsAreRefused) {
   EXPECT_EQ(cuStreamWriteValue64(reinterpret_cast<CUstream>(words_), at(0), 1, 0), CUDA_ERROR_INVALID_HANDLE);
   EXPECT_EQ(words_[0], 0u);
 }
+TEST_F(CudaDriver, PointersSayWhereTheyPoint) {
+  CUmemorytype type = CU_MEMORYTYPE_ARRAY;
+  int device = -1, local = 0;
+  CUdeviceptr start = 0;
+  EXPECT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at(2)), CUDA_SUCCESS);
+  EXPECT_EQ(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at(2)), CUDA_SUCCESS);
+  EXPECT_EQ(device, 0);
+  EXPECT_EQ(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at(2)), CUDA_SUCCESS);
+  EXPECT_EQ(start, at(0));
+  EXPECT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(&local)),
+            CUDA_ERROR_INVALID_VALUE);
+}
+TEST_F(CudaDriver, ContextsStack) {
+  CUcontext second = nullptr, popped = nullptr;
+  CUdevice device = -1;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&second, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxPushCurrent(second), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxGetDevice(&device), CUDA_SUCCESS);
+  EXPECT_EQ(device, 1);
+  EXPECT_EQ(cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+  EXPECT_EQ(popped, second);
+  EXPECT_EQ(cuCtxGetDevice(&device), CUDA_SUCCESS);
+  EXPECT_EQ(device, 0);
+  EXPECT_EQ(cuCtxPopCurrent(&popped), CUDA_ERROR_INVALID_CONTEXT);
+}
 TEST_F(CudaDriver, ModulesAreNotThere) {
   CUmodule module = nullptr;
   EXPECT_EQ(cuModuleLoadDataEx(&module, "", 0, nullptr, nullptr), CUDA_ERROR_NOT_SUPPORTED);

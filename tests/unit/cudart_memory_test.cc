@@ -156,10 +156,71 @@ TEST_F(CudartMemory, PinnedMemoryIsMapped) {
   EXPECT_EQ(cudaHostAlloc(&pointer, 16, 0x80), cudaErrorInvalidValue);
 }
 
+TEST_F(CudartMemory, RegisteredMemoryIsPinned) {
+  static int words[100];
+  cudaPointerAttributes attributes;
+  ASSERT_EQ(cudaHostRegister(words, sizeof(words), cudaHostRegisterDefault), cudaSuccess);
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, words + 1), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+  EXPECT_EQ(attributes.devicePointer, words + 1);
+  void* device = nullptr;
+  EXPECT_EQ(cudaHostGetDevicePointer(&device, words, 0), cudaSuccess);
+  EXPECT_EQ(device, words);
+  EXPECT_EQ(cudaHostRegister(words + 50, 8, 0), cudaErrorHostMemoryAlreadyRegistered);
+  EXPECT_EQ(cudaHostRegister(device_, 8, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemset(words, 1, sizeof(words) + 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemset(words, 1, sizeof(words)), cudaSuccess);
+  EXPECT_EQ(words[99], 0x01010101);
+  EXPECT_EQ(cudaHostUnregister(words + 1), cudaErrorHostMemoryNotRegistered);
+  EXPECT_EQ(cudaHostUnregister(words), cudaSuccess);
+  EXPECT_EQ(cudaHostUnregister(words), cudaErrorHostMemoryNotRegistered);
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, words + 1), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
+}
+TEST_F(CudartMemory, PoolsHandOutMemoryOfTheirDevice) {
+  cudaMemPool_t standard = nullptr, own = nullptr, found = nullptr;
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&standard, 1), cudaSuccess);
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, 1};
+  ASSERT_EQ(cudaMemPoolCreate(&own, &properties), cudaSuccess);
+  EXPECT_NE(own, standard);
+  ASSERT_EQ(cudaDeviceSetMemPool(1, own), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetMemPool(&found, 1), cudaSuccess);
+  EXPECT_EQ(found, own);
+  EXPECT_EQ(cudaDeviceSetMemPool(0, own), cudaErrorInvalidValue);
+  unsigned long long threshold = 1 << 20, back = 0;
+  EXPECT_EQ(cudaMemPoolSetAttribute(own, cudaMemPoolAttrReleaseThreshold, &threshold), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolGetAttribute(own, cudaMemPoolAttrReleaseThreshold, &back), cudaSuccess);
+  EXPECT_EQ(back, threshold);
+  int* memory = nullptr;
+  cudaPointerAttributes attributes;
+  ASSERT_EQ(cudaMallocFromPoolAsync(&memory, 64, own, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, memory), cudaSuccess);
+  EXPECT_EQ(attributes.device, 1);
+  EXPECT_EQ(cudaFreeAsync(memory, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolTrimTo(own, 0), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolDestroy(own), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolDestroy(own), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemPoolDestroy(standard), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaDeviceGetMemPool(&found, 1), cudaSuccess);
+  EXPECT_EQ(found, standard);
+}
+TEST_F(CudartMemory, TheDriverIsFoundByName) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult status;
+  EXPECT_EQ(cudaGetDriverEntryPoint("cuMemMap", &function, cudaEnableDefault, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaDriverEntryPointSuccess);
+  EXPECT_NE(function, nullptr);
+  EXPECT_EQ(cudaGetDriverEntryPoint("cuMulticastCreate", &function, cudaEnableDefault, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaDriverEntryPointSymbolNotFound);
+  EXPECT_EQ(function, nullptr);
+}
 TEST_F(CudartMemory, WhatIsNotThereSaysSo) {
-  cudaIpcMemHandle_t handle;
-  EXPECT_EQ(cudaIpcGetMemHandle(&handle, device_), cudaErrorNotSupported);
-  EXPECT_EQ(cudaHostRegister(&handle, sizeof(handle), 0), cudaErrorNotSupported);
+  cudaLibrary_t library = nullptr;
+  EXPECT_EQ(cudaLibraryLoadFromFile(&library, "kernels.cubin", nullptr, nullptr, 0, nullptr, nullptr, 0),
+            cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 

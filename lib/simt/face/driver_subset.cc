@@ -7,6 +7,7 @@
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/simt/device.h"
+#include "anygin/simt/device_stack.h"
 #include "cuda.h"
 #include "device_attribute.h"
 #include "error_text.h"
@@ -120,10 +121,11 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
   switch (attribute) {
-    // Memory management by the driver API is not there.
     case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED:
+      *value = 1;
+      return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
       *value = 0;
       return CUDA_SUCCESS;
@@ -146,15 +148,81 @@ CUresult cuCtxGetDevice(CUdevice* device) {
   *device = current_device();
   return CUDA_SUCCESS;
 }
+CUresult cuCtxPushCurrent(CUcontext context) {
+  const auto device = static_cast<int>(reinterpret_cast<uintptr_t>(context)) - 1;
+  return is_device(device) ? result(push_device(device)) : CUDA_ERROR_INVALID_CONTEXT;
+}
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  CUcontext popped = nullptr;
+  (void)cuCtxGetCurrent(&popped);
+  if (!pop_device()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (context != nullptr) *context = popped;
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+  *context = reinterpret_cast<CUcontext>(static_cast<uintptr_t>(device) + 1);
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  return is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+CUresult cuDeviceTotalMem(size_t* bytes, CUdevice device) {
+  if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+  *bytes = device_memory_bytes(device);
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
+  if (text == nullptr || length <= 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+  const int wanted = std::snprintf(text, static_cast<size_t>(length), "0000:%02X:00.0", device + 1);
+  return wanted < length ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
+  const void* pointer = reinterpret_cast<void*>(address);
+  const PlaceOf place = place_of(pointer);
+  if (data == nullptr || place.place == Place::kPageable || place.place == Place::kImage) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const int device = place.device >= 0 ? place.device : current_device();
+  const size_t before = place.base != nullptr ? static_cast<size_t>(static_cast<const char*>(pointer) - place.base) : 0;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      *static_cast<CUcontext*>(data) = reinterpret_cast<CUcontext>(static_cast<uintptr_t>(device) + 1);
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      *static_cast<CUmemorytype*>(data) = place.place == Place::kPinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      *static_cast<CUdeviceptr*>(data) = address;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (place.place == Place::kDevice) return CUDA_ERROR_INVALID_VALUE;
+      *static_cast<const void**>(data) = pointer;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      *static_cast<unsigned*>(data) = attribute == CU_POINTER_ATTRIBUTE_MAPPED;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      *static_cast<unsigned*>(data) = place.place == Place::kManaged;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      *static_cast<int*>(data) = device;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      *static_cast<CUdeviceptr*>(data) = address - before;
+      return place.base != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      *static_cast<size_t*>(data) = before + place.bytes_left;
+      return place.base != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
 CUresult cuCtxSynchronize() {
   return result(synchronize_device(current_device()));
-}
-CUresult cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
-  const auto allocation = anygin::world().heap.find(reinterpret_cast<void*>(address));
-  if (!allocation) return CUDA_ERROR_NOT_FOUND;
-  if (base != nullptr) *base = reinterpret_cast<CUdeviceptr>(allocation->base);
-  if (bytes != nullptr) *bytes = allocation->bytes;
-  return CUDA_SUCCESS;
 }
 
 // --- Waits and writes in a stream ------------------------------------------------------------------------------------
@@ -181,6 +249,18 @@ CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpP
 
 // --- Modules: there is no device code to load ------------------------------------------------------------------------
 CUresult cuModuleLoadDataEx(CUmodule*, const void*, unsigned, CUjit_option*, void**) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuModuleLoad(CUmodule*, const char*) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuModuleLoadData(CUmodule*, const void*) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuModuleGetGlobal(CUdeviceptr*, size_t*, CUmodule, const char*) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig*, CUfunction, void**, void**) {
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 CUresult cuModuleGetFunction(CUfunction*, CUmodule, const char*) {

@@ -29,6 +29,10 @@ cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream_t stream) {
   return cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
 }
 template <typename T>
+cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), size, pool, stream);
+}
+template <typename T>
 cudaError_t cudaMallocHost(T** pointer, size_t size, unsigned flags = 0) {
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), size, flags);
 }

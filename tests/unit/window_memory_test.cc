@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows over memory of the driver API's kind: pieces of device and host memory, and what peers could not reach.
+#include <cstring>
+
+#include "anygin/simt/virtual_memory.h"
+#include "unit/nccl_ranks.h"
+
+namespace anygin::comm {
+namespace {
+
+constexpr size_t kPiece = simt::VirtualMemory::kGranularity;
+
+// Two pieces of memory, one of device `rank`, one of the host's NUMA node 0, mapped side by side.
+class MappedMemory {
+ public:
+  explicit MappedMemory(int rank) {
+    EXPECT_EQ(simt::virtual_memory().reserve(3 * kPiece, 0, &base), 0);
+    EXPECT_EQ(simt::virtual_memory().create(kPiece, {false, false, rank}, true, &device), 0);
+    EXPECT_EQ(simt::virtual_memory().create(kPiece, {true, true, 0}, true, &host), 0);
+    EXPECT_EQ(simt::virtual_memory().map(base, kPiece, device), 0);
+    EXPECT_EQ(simt::virtual_memory().map(base + kPiece, kPiece, host), 0);
+    EXPECT_EQ(simt::virtual_memory().set_access(base, 2 * kPiece, true, true), 0);
+  }
+  ~MappedMemory() {
+    EXPECT_EQ(simt::virtual_memory().unmap(base, 2 * kPiece), 0);
+    EXPECT_EQ(simt::virtual_memory().release(device), 0);
+    EXPECT_EQ(simt::virtual_memory().release(host), 0);
+    EXPECT_EQ(simt::virtual_memory().unreserve(base, 3 * kPiece), 0);
+  }
+  char* base = nullptr;
+  simt::MemoryHandle device = 0, host = 0;
+};
+
+TEST(WindowMemory, SpansPiecesOfDeviceAndHostMemory) {
+  on_comms(2, [](ncclComm_t comm, int rank) {
+    const MappedMemory memory(rank);
+    memory.base[kPiece - 1] = static_cast<char>('a' + rank);
+    memory.base[kPiece] = static_cast<char>('x' + rank);
+    ncclWindow_t window = nullptr;
+    ASSERT_EQ(ncclCommWindowRegister(comm, memory.base, 2 * kPiece, &window, NCCL_WIN_COLL_SYMMETRIC), ncclSuccess)
+        << last_error();
+    for (int peer = 0; peer < 2; ++peer) {
+      void* at = nullptr;
+      ANYGIN_NCCL_OK(ncclGetLsaDevicePointer(window, kPiece - 1, peer, &at));
+      EXPECT_EQ(static_cast<char*>(at)[0], 'a' + peer);
+      EXPECT_EQ(static_cast<char*>(at)[1], 'x' + peer);
+    }
+    ncclWindow_t barrier = nullptr;  // nobody unmaps before all have read
+    ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, memory.base, 8, &barrier, NCCL_WIN_DEFAULT));
+    ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, barrier));
+    ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
+  });
+}
+
+TEST(WindowMemory, MustBeMappedWherePeersSeeIt) {
+  on_comms(1, [](ncclComm_t comm, int rank) {
+    const MappedMemory memory(rank);
+    ncclWindow_t window = nullptr;
+    EXPECT_EQ(ncclCommWindowRegister(comm, memory.base, 2 * kPiece + 1, &window, 0), ncclInvalidArgument);
+    EXPECT_TRUE(last_error_says("are mapped; cuMemMap comes first")) << last_error();
+    ASSERT_EQ(simt::virtual_memory().map(memory.base + 2 * kPiece, kPiece, memory.host), 0);
+    EXPECT_EQ(ncclCommWindowRegister(comm, memory.base, 3 * kPiece, &window, 0), ncclInvalidArgument);
+    EXPECT_TRUE(last_error_says("is mapped twice")) << last_error();
+    EXPECT_EQ(window, nullptr);
+    EXPECT_EQ(simt::virtual_memory().unmap(memory.base + 2 * kPiece, kPiece), 0);
+    EXPECT_EQ(ncclCommWindowRegister(comm, memory.base, 2 * kPiece, &window, 0), ncclSuccess) << last_error();
+    EXPECT_EQ(ncclCommWindowDeregister(comm, window), ncclSuccess);
+  });
+}
+
+}  // namespace
+}  // namespace anygin::comm
