@@ -3,6 +3,8 @@
 // and C++. Part of cuda.h.
 #pragma once
 
+#include "cuda.h"  // which includes this one behind what it needs
+
 typedef unsigned long long CUmemGenericAllocationHandle;
 
 typedef enum CUmemAllocationType_enum {

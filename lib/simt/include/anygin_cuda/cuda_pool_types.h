@@ -2,6 +2,8 @@
 // Types of memory pools, with CUDA 13's values. C99 and C++. Part of driver_types.h, behind cudaMemLocation.
 #pragma once
 
+#include "driver_types.h"  // which includes this one behind what it needs
+
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
 
 enum cudaMemAllocationType {
