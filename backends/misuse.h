@@ -105,7 +105,7 @@ ANYGIN_DEVICE inline void record_misuse(const Misuse& misuse) {
 ANYGIN_DEVICE inline void report_misuse(const Misuse& misuse) {
   record_misuse(misuse);
   if (misuse.abort_word) publish(misuse.abort_word, static_cast<uint32_t>(AbortCause::kMisuse));
-  asm volatile("exit;");
+  leave_kernel(misuse.abort_word);
 }
 ANYGIN_DEVICE inline void report_nonportable(const Misuse&) {}
 #endif

@@ -24,14 +24,14 @@ __global__ void pingpong(ncclDevComm comm, ncclWindow_t window, uint64_t* batch_
   const int peer = 1 - world.rank;
   uint64_t trip = 0;
   for (int batch = 0; batch <= kBatches; ++batch) {
-    const auto begin = static_cast<uint64_t>(clock64());
+    const uint64_t begin = device_ns();
     for (uint64_t i = 0; i < kTrips; ++i) {
       ++trip;
       if (!serves) gin.waitSignal(ncclCoopThread{}, kBall, trip);
       gin.put(world, peer, window, 0, window, sizeof(uint64_t), sizeof(uint64_t), ncclGin_StrongSignalInc{kBall});
       if (serves) gin.waitSignal(ncclCoopThread{}, kBall, trip);
     }
-    batch_ns[batch] = static_cast<uint64_t>(clock64()) - begin;
+    batch_ns[batch] = device_ns() - begin;
   }
   gin.flush(ncclCoopThread{});
 }

@@ -8,6 +8,8 @@ set(CMAKE_CXX_VISIBILITY_PRESET default)
 set(CMAKE_LINK_DEPENDS_NO_SHARED ON)  # a change inside libanygin.so links that library again, not every test
 
 set(ANYGIN_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none")
+set(ANYGIN_TARGET cpu CACHE STRING "where kernels run: cpu, or cuda for one GPU")
+set_property(CACHE ANYGIN_TARGET PROPERTY STRINGS cpu cuda)
 option(ANYGIN_MUTANTS "compile the MUTANT(name) sites in" OFF)
 option(ANYGIN_RACE "kernels are checked for races between lanes, blocks, ranks and NIC" OFF)
 if(ANYGIN_RACE)
@@ -24,7 +26,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-gdwarf-4>)  # binutils' addr2line misses clang's inlined frames in version 5
 endif()
 
-add_compile_definitions(ANYGIN_TARGET_CPU=1)
+if(ANYGIN_TARGET STREQUAL cpu)
+  add_compile_definitions(ANYGIN_TARGET_CPU=1)
+endif()
 add_compile_options(-fno-omit-frame-pointer)
 if(ANYGIN_SANITIZE)
   add_compile_options(-fsanitize=${ANYGIN_SANITIZE} -fno-sanitize-recover=all)

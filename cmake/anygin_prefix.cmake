@@ -1,5 +1,5 @@
-# The staged prefix: what a user of the cpu target points CUDA_HOME and NCCL_HOME at.
-set(ANYGIN_PREFIX ${CMAKE_BINARY_DIR}/prefix/cpu)
+# The staged prefix: what a user points NCCL_HOME at; on the cpu target CUDA_HOME too.
+set(ANYGIN_PREFIX ${CMAKE_BINARY_DIR}/prefix/${ANYGIN_TARGET})
 file(MAKE_DIRECTORY ${ANYGIN_PREFIX}/include ${ANYGIN_PREFIX}/lib ${ANYGIN_PREFIX}/bin)
 file(CREATE_LINK lib ${ANYGIN_PREFIX}/lib64 SYMBOLIC)
 file(CREATE_LINK ${CMAKE_BINARY_DIR}/include/anygin ${ANYGIN_PREFIX}/include/anygin SYMBOLIC)

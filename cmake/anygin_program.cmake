@@ -8,16 +8,26 @@ endif()
 # libnccl, as `anygin-c++ -O2 -o OUTPUT SOURCE -lnccl` does.
 function(anygin_add_program name source output)
   cmake_parse_arguments(ARG "" "" "DEPENDS;FLAGS" ${ARGN})
-  set(flags -O2 -std=c++17 -Xcompiler -Wall,-Wextra,-Werror ${ANYGIN_PROGRAM_SANITIZE})
+  set(flags -O2 -std=c++17 ${ANYGIN_PROGRAM_SANITIZE})
   if(ANYGIN_MUTANTS)
     list(APPEND flags -DANYGIN_MUTANTS=1)  # device code is compiled into the program
   endif()
+  if(ANYGIN_TARGET STREQUAL cuda)
+    set(driver ${ANYGIN_PREFIX}/bin/nvcc -arch=sm_90 -lineinfo)
+    set(compiler)
+    set(libraries anygin nccl anygin_cudart)
+    set(where "a GPU")
+  else()
+    set(driver ${ANYGIN_PREFIX}/bin/anygin-c++ -Xcompiler -Wall,-Wextra,-Werror)
+    set(compiler anygin_driver)
+    set(libraries anygin nccl cudart)
+    set(where "the CPU")
+  endif()
   add_custom_command(OUTPUT ${output}
-    COMMAND ${ANYGIN_PREFIX}/bin/anygin-c++ -ccbin ${CMAKE_CXX_COMPILER} ${flags} ${ARG_FLAGS} -MD -MF ${output}.d -MT ${output}
-      -o ${output} ${source} -lnccl
-    DEPENDS ${source} ${ARG_DEPENDS} anygin_driver
+    COMMAND ${driver} -ccbin ${CMAKE_CXX_COMPILER} ${flags} ${ARG_FLAGS} -MD -MF ${output}.d -MT ${output} -o ${output} ${source} -lnccl
+    DEPENDS ${source} ${ARG_DEPENDS} ${compiler}
     DEPFILE ${output}.d
-    COMMENT "Kernels for the CPU: ${name}")
+    COMMENT "Kernels for ${where}: ${name}")
   add_custom_target(program_${name} ALL DEPENDS ${output})
-  add_dependencies(program_${name} anygin nccl cudart)  # must be there; a new one of them changes nothing in the program
+  add_dependencies(program_${name} ${libraries})  # must be there; a new one of them changes nothing in the program
 endfunction()

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "anygin/base/kernel_side.h"
 #include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 #include "anygin/verbs/verbs_transport.h"
@@ -178,7 +179,7 @@ ProxyBackend::ProxyBackend(std::unique_ptr<Transport> transport, const BackendOp
       depth_default_(opening.options.nccl_gin_proxy_queue_size > 0
                          ? std::min(kDepthDefault, static_cast<uint32_t>(opening.options.nccl_gin_proxy_queue_size))
                          : kDepthDefault),
-      engine_({*transport_, opening.listener, opening.abort_word, rank_}) {
+      engine_({*transport_, opening.listener, opening.abort_word, rank_, kernel_side().calls_us()}) {
   world().executor.add(engine_);
 }
 

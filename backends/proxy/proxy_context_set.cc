@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/proxy/proxy_context_set.h"
 
-#include <utility>
-
 #include "anygin/base/world.h"
 
 namespace anygin::proxy {
@@ -38,14 +36,13 @@ ContextMemory::Layout::Layout(const ContextShape& shape) {
 Result<std::unique_ptr<ContextMemory>> ContextMemory::create(const ContextShape& shape) {
   ANYGIN_ASSERT(shape.contexts > 0 && shape.peers > 0 && shape.depth_log2 <= kDepthLog2Max);
   const Layout layout(shape);
-  Result<SharedMapping> mapping = SharedMapping::create("anygin-proxy", layout.bytes);
-  if (!mapping.ok()) return mapping.status();
-  return std::unique_ptr<ContextMemory>(new ContextMemory(shape, layout, std::move(*mapping)));
+  Result<char*> base = world().heap.allocate(layout.bytes, -1);
+  if (!base.ok()) return base.status();
+  return std::unique_ptr<ContextMemory>(new ContextMemory(shape, layout, *base));
 }
 
-ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, SharedMapping mapping)
-    : shape_(shape), layout_(layout), mapping_(std::move(mapping)) {
-  heap_ = world().memory.add(mapping_.base(), mapping_.bytes());
+ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, char* base)
+    : shape_(shape), layout_(layout), base_(base) {
   views_ = array_of<ContextView>(layout_.views, 0, 0);
   for (uint32_t i = 0; i < shape_.contexts; ++i) {
     ContextView& view = views_[i];
@@ -67,7 +64,8 @@ ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, Sh
 }
 
 ContextMemory::~ContextMemory() {
-  world().memory.remove(heap_);
+  const Status freed = world().heap.free(base_);
+  ANYGIN_ASSERT(freed.ok());
 }
 
 uint64_t* ContextMemory::counters(uint32_t context) const {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of one device communicator's contexts: views, rings, words, counters, bases. The owner; kernels have
-// ContextViews of it. Sparse: a ring costs nothing until it is used.
+// ContextViews of it. On the heap that kernels reach; where that is sparse, a ring costs nothing until it is used.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "anygin/base/memory_map.h"
+#include "anygin/base/status.h"
 #include "anygin/proxy/proxy_engine.h"
 
 namespace anygin::proxy {
@@ -21,7 +21,7 @@ struct ContextShape {
 
 class ContextMemory {
  public:
-  // Fails with kSystemError when the mapping does. Indices start at kFirstIndex, all else is zero.
+  // Fails with kCudaError when the heap is full. Indices start at kFirstIndex, all else is zero.
   static Result<std::unique_ptr<ContextMemory>> create(const ContextShape& shape);
   ~ContextMemory();
   ContextMemory(const ContextMemory&) = delete;
@@ -31,7 +31,7 @@ class ContextMemory {
   ContextView* views() const { return views_; }
   const ContextShape& shape() const { return shape_; }
   uint64_t* counters(uint32_t context) const;
-  size_t bytes() const { return mapping_.bytes(); }
+  size_t bytes() const { return layout_.bytes; }
 
  private:
   // Offsets of the arrays within the mapping.
@@ -40,16 +40,15 @@ class ContextMemory {
     uint64_t views = 0, peers = 0, dirty = 0, counters = 0, counter_bases = 0, signal_bases = 0, rings = 0, bytes = 0;
   };
 
-  ContextMemory(const ContextShape& shape, const Layout& layout, SharedMapping mapping);
+  ContextMemory(const ContextShape& shape, const Layout& layout, char* base);
   template <typename T>
   T* array_of(uint64_t offset, uint64_t context, uint64_t each) const {
-    return reinterpret_cast<T*>(mapping_.base() + offset) + context * each;
+    return reinterpret_cast<T*>(base_ + offset) + context * each;
   }
 
   const ContextShape shape_;
   const Layout layout_;
-  SharedMapping mapping_;
-  HeapId heap_;
+  char* const base_;
   ContextView* views_ = nullptr;
 };
 

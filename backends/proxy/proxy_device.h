@@ -79,11 +79,15 @@ ANYGIN_DEVICE inline bool wait_for_credit(const DeviceContext& context, int peer
          WaitOutcome::kSatisfied;
 }
 
-// Tells the engine that the ring of `peer` has a new descriptor.
+// Tells the engine that the ring of `peer` has a new descriptor. Engines of CUDA kernels look at every ring.
 ANYGIN_DEVICE inline void ring_peer(const ContextView& view, int peer) {
+#if defined(ANYGIN_TARGET_CUDA)
+  (void)view, (void)peer;
+#else
   const uint32_t bit = static_cast<uint32_t>(peer);
   raise_bits(&view.dirty_peers[bit / 64], uint64_t{1} << (bit % 64));
   ring_doorbell(view.doorbell, view.doorbell_bit, view.engine);
+#endif
 }
 
 // Writes one descriptor into its slot; the slot is the caller's. Word 0 goes last: it makes the others official, and

@@ -39,6 +39,7 @@ ProxyEngine::ProxyEngine(const Parts& parts)
       abort_word_(parts.abort_word),
       rank_(parts.rank),
       id_(world().next_engine_id()),
+      kernels_ring_(parts.kernels_ring),
       reserved_(kContextsMax, false) {}
 
 // --- Set-up
@@ -81,12 +82,14 @@ void ProxyEngine::add_context(uint32_t slot, const EngineContext& context) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ANYGIN_ASSERT(reserved_[slot] && !contexts_[slot]);
   contexts_[slot] = std::move(added);
+  contexts_open_.fetch_add(1);
 }
 
 void ProxyEngine::remove_context(uint32_t slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ANYGIN_ASSERT(contexts_[slot]);
   contexts_[slot].reset();
+  contexts_open_.fetch_sub(1);
   pending_contexts_[slot / 64] &= ~doorbell_bit(slot);
 }
 
@@ -132,6 +135,7 @@ bool ProxyEngine::busy() const {
 bool ProxyEngine::has_work() const {
   if (more_.load(std::memory_order_relaxed) || transport_.has_completions()) return true;
   if (stopped()) return false;
+  if (!kernels_ring_) return contexts_open_.load(std::memory_order_relaxed) > 0;
   const uint32_t words = doorbell_words_.load(std::memory_order_relaxed);
   for (uint32_t word = 0; word < words; ++word) {
     if (load_relaxed(&doorbells_[word]) != 0) return true;
@@ -142,7 +146,7 @@ bool ProxyEngine::has_work() const {
 void ProxyEngine::ready(ActionList& out) {
   const size_t before = out.size();
   if (!stopped()) {
-    collect_dirty();
+    kernels_ring_ ? collect_dirty() : collect_filled();
     for (uint32_t word = 0; word < pending_contexts_.size(); ++word) {
       for_each_bit(pending_contexts_[word], word * 64, [&](uint32_t slot) { offer_decodes(slot, out); });
     }
@@ -165,6 +169,22 @@ void ProxyEngine::collect_dirty() {
       }
       pending_contexts_[slot / 64] |= doorbell_bit(slot);
     });
+  }
+}
+
+// A kernel's store into the ring is all it says: no word is changed by both sides, as an atomic operation of a GPU in
+// host memory is none for the host.
+void ProxyEngine::collect_filled() {
+  uint32_t left = contexts_open_.load(std::memory_order_relaxed);
+  for (uint32_t slot = 0; left > 0; ++slot) {
+    if (!contexts_[slot]) continue;
+    --left;
+    Context& context = *contexts_[slot];
+    for (size_t peer = 0; peer < context.rings.size(); ++peer) {
+      if (context.failed[peer] || !context.rings[peer].filled()) continue;
+      context.pending[peer / 64] |= uint64_t{1} << (peer % 64);
+      pending_contexts_[slot / 64] |= doorbell_bit(slot);
+    }
   }
 }
 

@@ -39,6 +39,7 @@ class ProxyEngine final : public Engine {
     BackendListener& listener;
     const uint32_t* abort_word = nullptr;  // may be null
     Rank rank = 0;
+    bool kernels_ring = true;
   };
   explicit ProxyEngine(const Parts& parts);
 
@@ -82,6 +83,7 @@ class ProxyEngine final : public Engine {
 
   bool stopped() const;
   void collect_dirty();
+  void collect_filled();
   void offer_decodes(uint32_t slot, ActionList& out);
   void add_footprint(const Context& context, Rank peer, Action& action) const;
   void decode(uint32_t slot, Rank peer);
@@ -96,6 +98,7 @@ class ProxyEngine final : public Engine {
   const uint32_t* const abort_word_;
   const Rank rank_;
   const EngineId id_;
+  const bool kernels_ring_;  // if not, every ring is looked at
   // Devices write, the engine reads and clears: a bit a context.
   alignas(kCacheLine) std::array<uint64_t, kContextsMax / 64> doorbells_{};
   // Engine only.
@@ -107,6 +110,7 @@ class ProxyEngine final : public Engine {
   // Host threads write, the engine reads while nobody writes.
   std::array<std::unique_ptr<Context>, kContextsMax> contexts_;
   std::atomic<uint32_t> doorbell_words_{0};  // words in use
+  std::atomic<uint32_t> contexts_open_{0};
   WindowTable windows_;
 
   mutable std::mutex mutex_;  // guards what follows, and changes of contexts_

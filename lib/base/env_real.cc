@@ -106,6 +106,10 @@ std::string environment_variable(const char* name) {
   return value ? value : "";
 }
 
+void set_environment_default(const char* name, const char* value) {
+  setenv(name, value, 0);
+}
+
 void futex_wait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t timeout_ns) {
   timespec timeout{};
   timeout.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000);

@@ -37,6 +37,8 @@ uint64_t physical_memory_bytes();
 // The process's environment in environ's form, valid until somebody changes it.
 ArrayView<const char* const> process_environment();
 std::string environment_variable(const char* name);  // empty if not set
+// For other libraries of this process that read it later. Leaves what is set. Before threads start.
+void set_environment_default(const char* name, const char* value);
 
 // Sleeps while `*word == seen`, at most `timeout_ns` (kNever: no limit). The word may lie in shared memory.
 void futex_wait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t timeout_ns);

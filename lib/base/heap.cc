@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // First fit over one shared file. An allocation takes whole pages: a red zone page, the bytes asked for (rounded up),
-// a red zone page. Pages of a freed allocation go back to the kernel and come back zero.
+// a red zone page. Pages of a freed allocation come back zero; they go back to the kernel meanwhile unless the place
+// where kernels run pins them. There the heap is opened extent by extent, and no allocation spans two.
 #include "anygin/base/heap.h"
 
 #include <fcntl.h>
@@ -71,12 +72,15 @@ struct Block {
 }  // namespace
 
 struct DeviceHeap::State {
-  State(MemoryMap& m, SharedMapping&& file) : map(m), mapping(std::move(file)) {
+  State(MemoryMap& m, SharedMapping&& file, KernelSide& s) : map(m), mapping(std::move(file)), side(s) {
     id = map.add(mapping.base(), mapping.bytes());
-    free_ranges[0] = mapping.bytes();
+    if (!side.pins_memory()) open_extent(mapping.bytes());
   }
   ~State() {
     map.remove(id);
+    if (side.pins_memory()) {
+      for (const auto& [offset, bytes] : extents) side.release(base_of(offset));
+    }
 #if defined(ANYGIN_SANITIZE_ADDRESS)
     for (const auto& [offset, bytes] : ever_used) ASAN_UNPOISON_MEMORY_REGION(mapping.base() + offset, bytes);
 #endif
@@ -88,12 +92,19 @@ struct DeviceHeap::State {
   uint64_t largest_free() const;
   std::optional<uint64_t> take(uint64_t bytes);
   void give_back(uint64_t offset, uint64_t bytes);
+  // Makes room for an allocation of `bytes`; nothing changes if there is none.
+  Status grow(uint64_t bytes);
+  void open_extent(uint64_t bytes);
+  void clear(uint64_t offset, uint64_t bytes);
 
   MemoryMap& map;
   SharedMapping mapping;
+  KernelSide& side;
   HeapId id;
 
   mutable std::mutex mutex;
+  std::map<uint64_t, uint64_t> extents;      // offset -> bytes; a page that nobody gets stands between two
+  uint64_t opened = 0;                       // nothing beyond belongs to an extent
   std::map<uint64_t, uint64_t> free_ranges;  // offset -> bytes; no two touch
   std::map<uint64_t, Block> live;            // offset of the user's first byte -> block
   std::map<uint64_t, uint64_t> ever_used;    // ASan: where poison may lie
@@ -117,11 +128,32 @@ std::optional<uint64_t> DeviceHeap::State::take(uint64_t bytes) {
   return std::nullopt;
 }
 
-void DeviceHeap::State::give_back(uint64_t offset, uint64_t bytes) {
-  if (!MUTANT(freed_memory_keeps_bytes) && fallocate(mapping.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                                     static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) {
+void DeviceHeap::State::open_extent(uint64_t bytes) {
+  extents[opened] = bytes;
+  free_ranges[opened] = bytes;
+  opened += bytes + kPage;
+}
+
+Status DeviceHeap::State::grow(uint64_t bytes) {
+  const uint64_t left = mapping.bytes() - std::min(opened, mapping.bytes());
+  const uint64_t more = std::min(std::max<uint64_t>(kPinnedBytes, bytes), left);
+  if (!side.pins_memory() || bytes > left) return Status();  // take() will find nothing
+  ANYGIN_TRY(side.reach(base_of(opened), more));
+  open_extent(more);
+  return Status();
+}
+
+void DeviceHeap::State::clear(uint64_t offset, uint64_t bytes) {
+  // A hole in pinned memory would give the file new pages, while kernels keep the old ones.
+  if (side.pins_memory() ||
+      fallocate(mapping.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                static_cast<off_t>(bytes)) != 0) {
     std::memset(base_of(offset), 0, bytes);
   }
+}
+
+void DeviceHeap::State::give_back(uint64_t offset, uint64_t bytes) {
+  if (!MUTANT(freed_memory_keeps_bytes)) clear(offset, bytes);
   auto next = free_ranges.upper_bound(offset);
   if (next != free_ranges.end() && offset + bytes == next->first) {
     bytes += next->second;
@@ -137,13 +169,13 @@ void DeviceHeap::State::give_back(uint64_t offset, uint64_t bytes) {
   free_ranges[offset] = bytes;
 }
 
-DeviceHeap::DeviceHeap(MemoryMap& map, size_t capacity) {
+DeviceHeap::DeviceHeap(MemoryMap& map, size_t capacity, KernelSide& side) {
   Result<SharedMapping> mapping = SharedMapping::create("anygin-device-memory", round_up(capacity));
   if (!mapping.ok()) {
     std::fprintf(stderr, "anygin: %s\n", mapping.status().message().c_str());
     ANYGIN_ASSERT(!"no device memory");
   }
-  state_ = std::make_unique<State>(map, std::move(*mapping));
+  state_ = std::make_unique<State>(map, std::move(*mapping), side);
 }
 
 DeviceHeap::~DeviceHeap() = default;
@@ -152,7 +184,11 @@ Result<char*> DeviceHeap::allocate(size_t bytes, int device) {
   std::lock_guard lock(state_->mutex);
   const bool absurd = bytes > state_->mapping.bytes();
   const uint64_t whole = absurd ? 0 : round_up(bytes) + 2 * kPage;
-  const std::optional<uint64_t> offset = absurd ? std::nullopt : state_->take(whole);
+  std::optional<uint64_t> offset = absurd ? std::nullopt : state_->take(whole);
+  if (!offset && !absurd) {
+    ANYGIN_TRY(state_->grow(whole));
+    offset = state_->take(whole);
+  }
   if (!offset) {
     return Status(Code::kCudaError, kWhere,
                   fmt::format("out of memory: {} bytes asked for; {} of {} in use, largest free piece {} (every "
@@ -202,6 +238,16 @@ std::optional<Allocation> DeviceHeap::find(const void* pointer) const {
   const auto& [start, block] = *std::prev(after);
   if (offset != start && offset - start >= block.bytes) return std::nullopt;
   return Allocation{state_->base_of(start), block.bytes, block.device};
+}
+
+DeviceHeap::Extent DeviceHeap::extent_of(const void* pointer) const {
+  std::lock_guard lock(state_->mutex);
+  const auto offset = reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(state_->mapping.base());
+  const auto after = state_->extents.upper_bound(offset);
+  ANYGIN_ASSERT(after != state_->extents.begin());
+  const auto& [start, bytes] = *std::prev(after);
+  ANYGIN_ASSERT(offset < start + bytes);
+  return Extent{start, bytes};
 }
 
 size_t DeviceHeap::allocated() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory of the cpu target: one shared heap a process, so that peers can map it and memory has one name.
+// Memory that kernels and NICs share: one shared heap a process, so that peers can map it and memory has one name. On
+// the cpu target that is all device memory; on the cuda target what ncclMemAlloc gives, and the library's own.
 // Red zones around every allocation are poisoned under ASan and carry a canary that free() checks elsewhere.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <optional>
 
 #include "anygin/base/ids.h"
+#include "anygin/base/kernel_side.h"
 #include "anygin/base/memory_map.h"
 #include "anygin/base/status.h"
 
@@ -23,15 +25,22 @@ struct Allocation {
 class DeviceHeap {
  public:
   static constexpr size_t kAlignment = 4096;  // NCCL_WIN_REQUIRED_ALIGNMENT: any allocation can be a window
+  // Where kernels must be made to reach memory, this much is opened at a time, or what one allocation needs.
+  static constexpr size_t kPinnedBytes = size_t{256} << 20;
 
-  // A heap that can grow to `capacity` bytes; nothing is touched until allocated.
-  DeviceHeap(MemoryMap& map, size_t capacity);
+  // A heap that can grow to `capacity` bytes; nothing is touched until allocated. `side` outlives the heap.
+  DeviceHeap(MemoryMap& map, size_t capacity, KernelSide& side = kernel_side());
   ~DeviceHeap();
 
   // Zero bytes give a unique pointer. Fails with kCudaError when full.
   Result<char*> allocate(size_t bytes, int device);
   // Fails if `pointer` is not the start of a live allocation, or a canary was overwritten (it says which side).
   Status free(void* pointer);
+  // The part of the heap, opened at once, that holds a live allocation: a peer makes its kernels reach all of it.
+  struct Extent {
+    uint64_t offset = 0, bytes = 0;
+  };
+  Extent extent_of(const void* pointer) const;
   // The live allocation that contains `pointer`.
   std::optional<Allocation> find(const void* pointer) const;
   size_t allocated() const;

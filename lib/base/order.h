@@ -5,6 +5,7 @@
 
 #include "anygin/base/platform.h"
 #include "anygin/base/wait.h"
+#include "anygin/base/wait_board.h"
 
 #if defined(ANYGIN_TARGET_CUDA)
 #include <cuda/atomic>
@@ -26,18 +27,10 @@ template <typename T>
 ANYGIN_DEVICE inline void store_relaxed(T* word, T value) {
   cuda::atomic_ref<T, cuda::thread_scope_system>(*word).store(value, cuda::memory_order_relaxed);
 }
+// Among the lanes of this device: an atomic operation in host memory is none for the host, which only reads the word.
 template <typename T>
 ANYGIN_DEVICE inline T claim(T* word, T count) {
   return cuda::atomic_ref<T, cuda::thread_scope_system>(*word).fetch_add(count, cuda::memory_order_relaxed);
-}
-template <typename T>
-ANYGIN_DEVICE inline void raise_bits(T* word, T bits) {
-  cuda::atomic_ref<T, cuda::thread_scope_system>(*word).fetch_or(bits, cuda::memory_order_release);
-}
-// Engines of CUDA kernels poll: the store is the doorbell.
-template <typename T>
-ANYGIN_DEVICE inline void ring_doorbell(T* word, T bits, void*) {
-  raise_bits(word, bits);
 }
 ANYGIN_DEVICE inline void release_writes() {
   cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_system);
@@ -140,22 +133,78 @@ inline WaitOutcome wait_until(const Predicate& predicate, const uint32_t* abort_
   return WaitOutcome::kSatisfied;
 }
 #else
-template <typename Predicate>
-ANYGIN_DEVICE inline WaitOutcome wait_until(const Predicate& predicate, const uint32_t* abort_word, const WaitReason&,
-                                            Time deadline = kNever) {
-  for (uint32_t turns = 0; !predicate(); ++turns) {
-    if ((turns & 63) == 63) {
-      if (abort_word && load_relaxed(abort_word) != 0) asm volatile("exit;");
-      if (deadline != kNever) {
-        uint64_t now_ns;
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
-        if (now_ns * kNanosecond >= deadline) return WaitOutcome::kDeadline;
-      }
+// A block's lanes tell each other here that one has left for good; shared memory begins with any content, so that the
+// mark names the abort word.
+ANYGIN_DEVICE inline volatile uint64_t* farewell() {
+  __shared__ uint64_t mark;
+  return &mark;
+}
+ANYGIN_DEVICE inline uint64_t farewell_for(const uint32_t* abort_word) {
+  return reinterpret_cast<uint64_t>(abort_word) ^ 0x6c6c657761726566;
+}
+// The calling lane leaves its kernel, and takes those with it that it meets at barriers: leave_with_others().
+ANYGIN_DEVICE inline void leave_kernel(const uint32_t* abort_word) {
+  *farewell() = farewell_for(abort_word);
+  __threadfence_block();
+  asm volatile("exit;");
+}
+// Behind a barrier of the block that a lane may have left instead: nobody goes on without it.
+ANYGIN_DEVICE inline void leave_with_others(const uint32_t* abort_word) {
+  if (*farewell() == farewell_for(abort_word) && load_relaxed(abort_word) != 0) asm volatile("exit;");
+}
+
+// Notes a long wait on the board that `abort_word` begins; null if it is full around the place where this lane looks.
+__device__ __noinline__ inline WaitEntry* note_wait(const uint32_t* abort_word, const WaitReason& reason) {
+  auto* board = reinterpret_cast<WaitBoard*>(const_cast<uint32_t*>(abort_word));
+  const uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  for (uint32_t i = 0; i < 8; ++i) {
+    WaitEntry& entry = board->entries[(block * 31 + thread + i) % WaitBoard::kEntries];
+    if (atomicCAS(&entry.taken, 0u, 1u) != 0) continue;
+    const uint32_t at[2][3] = {{blockIdx.x, blockIdx.y, blockIdx.z}, {threadIdx.x, threadIdx.y, threadIdx.z}};
+    for (int axis = 0; axis < 3; ++axis) {
+      entry.block[axis] = at[0][axis];
+      entry.thread[axis] = at[1][axis];
     }
+    entry.reason = reason;
+    publish(&entry.complete, 1u);
+    atomicAdd(&board->waits_noted, 1u);
+    return &entry;
   }
+  return nullptr;
+}
+ANYGIN_DEVICE inline void forget_wait(WaitEntry* entry) {
+  if (!entry) return;
+  store_relaxed(&entry->complete, 0u);
+  __threadfence_system();
+  atomicExch(&entry->taken, 0u);
+}
+
+template <typename Predicate>
+ANYGIN_DEVICE inline WaitOutcome wait_until(const Predicate& predicate, const uint32_t* abort_word,
+                                            const WaitReason& reason, Time deadline = kNever) {
+  constexpr uint32_t kTurnsUntilNoted = 1u << 14;  // some 20 ms of looks at host memory
+  WaitEntry* entry = nullptr;
+  for (uint32_t turns = 1; !predicate(); ++turns) {
+    if (turns % 64 != 0) continue;
+    if (abort_word && load_relaxed(abort_word) != 0) leave_kernel(abort_word);
+    if (abort_word && turns == kTurnsUntilNoted) entry = note_wait(abort_word, reason);
+    if (deadline == kNever) continue;
+    uint64_t now_ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
+    if (now_ns * kNanosecond < deadline) continue;
+    forget_wait(entry);
+    return WaitOutcome::kDeadline;
+  }
+  forget_wait(entry);
   observe_then_read();
   return WaitOutcome::kSatisfied;
 }
+#endif
+
+#if !defined(ANYGIN_TARGET_CUDA)
+// A lane that leaves fails its grid: nobody goes on past it.
+inline void leave_with_others(const uint32_t*) {}
 #endif
 
 }  // namespace anygin

@@ -85,7 +85,8 @@ class ThreadExecutor::Reading {
   const Table* table_;
 };
 
-ThreadExecutor::ThreadExecutor(Clock& clock, int helpers) : clock_(clock), helper_count_(helpers) {
+ThreadExecutor::ThreadExecutor(Clock& clock, int helpers, Helping helping)
+    : clock_(clock), helper_count_(helpers), helping_(helping) {
   auto table = std::make_unique<Table>();
   table_ = table.get();
   tables_.push_back(std::move(table));
@@ -106,7 +107,9 @@ void ThreadExecutor::add(Engine& engine) {
   ANYGIN_ASSERT(at == next->slots.end() || (*at)->id != engine.id());
   next->slots.insert(at, std::make_shared<Slot>(engine));
   swap_table(std::move(next));
-  while (helpers_.size() < static_cast<size_t>(helper_count_)) helpers_.emplace_back([this] { help(); });
+  while (helpers_.size() < static_cast<size_t>(helper_count_)) {
+    helpers_.emplace_back([this] { helping_ == Helping::kAlways ? help_always() : help(); });
+  }
   ring(wake_word());
 }
 
@@ -323,6 +326,26 @@ void ThreadExecutor::help() {
     futex_wait(&stop_, 0, idle ? sleep_ns(now, event, kHelperPatienceNs) : kHelperPatienceNs);
     if (attention() != attention_before) continue;
     while (stop_.load() == 0 && attention() == attention_before && poll_engines(Look::kAll)) {
+    }
+  }
+}
+
+// Nobody rings when there is work: looks without a break, and with one once nothing came for kQuietNs.
+void ThreadExecutor::help_always() {
+  Time last_work = clock_.now();
+  while (stop_.load() == 0) {
+    const Seen seen = look_at_word();
+    if (poll_nearby()) {
+      last_work = kNever;
+      continue;
+    }
+    if (last_work == kNever) last_work = clock_.now();
+    if (Reading(*this).slots().empty()) {
+      if (stop_.load() == 0) sleep_on(seen.word, seen.value, kNever);
+    } else if (clock_.now() - last_work > kQuietNs * kNanosecond) {
+      futex_wait(&stop_, 0, kNowAndThenNs);
+    } else {
+      pause_cpu();
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor of the real world: engines are stepped by the threads that wait and by workers between blocks; a helper
-// thread steps them when nobody did for kHelperPatienceNs.
+// thread steps them when nobody did for kHelperPatienceNs. Where kernels cannot ring, helpers look all the time.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,12 @@ class ThreadExecutor final : public Executor {
   static constexpr size_t kActionsPerStep = 64;
   static constexpr uint32_t kForeignTurn = 32;  // every so many times poll_nearby() looks at all engines
 
+  static constexpr uint64_t kQuietNs = 1'000'000'000;  // without work for so long, kAlways looks now and then only
+  static constexpr uint64_t kNowAndThenNs = 50'000;
+
+  enum class Helping : uint8_t { kWhenLeftAlone, kAlways };
   // `helpers`: how many helper threads; they start with the first engine. `clock` outlives the executor.
-  explicit ThreadExecutor(Clock& clock, int helpers = 1);
+  explicit ThreadExecutor(Clock& clock, int helpers = 1, Helping helping = Helping::kWhenLeftAlone);
   ~ThreadExecutor() override;
 
   void add(Engine& engine) override;
@@ -62,9 +66,11 @@ class ThreadExecutor final : public Executor {
   void swap_table(std::unique_ptr<Table> next);
   void wait_for_readers();
   void help();
+  void help_always();
 
   Clock& clock_;
   const int helper_count_;
+  const Helping helping_;
 
   // Table of engines: read without lock inside a Reading, replaced under change_mutex_.
   std::mutex remove_mutex_;  // taken before change_mutex_

@@ -29,6 +29,11 @@ std::unique_ptr<TraceSink> open_trace(Clock& clock) {
   return std::move(*file);
 }
 
+ThreadExecutor::Helping helping() {
+  using Helping = ThreadExecutor::Helping;
+  return kernel_side().calls_us() ? Helping::kWhenLeftAlone : Helping::kAlways;
+}
+
 // In the order they are built.
 struct RealParts {
   RealClock clock;
@@ -37,7 +42,7 @@ struct RealParts {
   MemoryMap memory;
   DeviceHeap heap{memory, physical_memory_bytes()};
   ProcessPage page;
-  ThreadExecutor executor{clock, options().engine_threads};
+  ThreadExecutor executor{clock, options().engine_threads, helping()};
 };
 
 class RealWorld final : private RealParts, public World {

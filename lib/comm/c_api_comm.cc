@@ -163,6 +163,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, nccl
   ANYGIN_NCCL_CALL("ncclCommGetAsyncError");
   ANYGIN_NCCL_TRY(check_comm("ncclCommGetAsyncError", comm));
   if (asyncError == nullptr) return bad_argument("ncclCommGetAsyncError", "asyncError is NULL");
+  find(comm)->notice_misuse();
   const Status async = find(comm)->async_error();
   keep_last_error(async);
   *asyncError = static_cast<ncclResult_t>(async.code());

@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <new>
+
 #include "anygin/base/env_real.h"
+#include "anygin/base/kernel_side.h"
 #include "anygin/base/log.h"
 #include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
@@ -38,8 +42,8 @@ Communicator::~Communicator() {
   owned_backend_.reset();
   windows_->clear();
   plane_.reset();
-  if (abort_word_ != nullptr) {
-    const Status freed = world().heap.free(abort_word_);
+  if (page_ != nullptr) {
+    const Status freed = world().heap.free(page_);
     ANYGIN_ASSERT(freed.ok());
   }
 }
@@ -70,14 +74,13 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const CommunicatorOpeni
   Result<Layout> layout = plan_layout(opening.size, options().topology, options().nccl_lsa_team_size);
   if (!layout.ok()) return layout.status();
   made->layout_ = std::move(*layout);
-  Result<char*> word = world().heap.allocate(sizeof(uint32_t), opening.device);
-  if (!word.ok()) return word.status();
-  made->abort_word_ = reinterpret_cast<uint32_t*>(*word);
-  store_relaxed(made->abort_word_, 0u);
+  Result<char*> page = world().heap.allocate(sizeof(KernelPage), opening.device);
+  if (!page.ok()) return page.status();
+  made->page_ = new (*page) KernelPage{};
   ProcessState& process = ProcessState::get();
   Result<std::unique_ptr<ControlPlane>> plane =
       ControlPlane::join({process.carrier(), *made, opening.id, made->describe_self(),
-                          join_patience(options().hang_timeout_ns), made->abort_word_});
+                          join_patience(options().hang_timeout_ns), made->abort_word()});
   if (!plane.ok()) return plane.status();
   made->plane_ = std::move(*plane);
   ANYGIN_TRY(made->exchange_memory());
@@ -149,7 +152,7 @@ void Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool
   if (ending_ || !async_error_.ok()) return;
   async_error_ = status;
   log(LogLevel::kInfo, "rank {}: {}", rank(), status.message());
-  if (!MUTANT(comm_abort_word_unset)) publish(abort_word_, static_cast<uint32_t>(cause));
+  if (!MUTANT(comm_abort_word_unset)) publish(abort_word(), static_cast<uint32_t>(cause));
   ring_everybody(world().executor);
   // Not here: the caller may be an engine that holds locks of the backend.
   ProcessState::get().control_loop().post([this, cause, peer, tell_peers, text = status.message()] {
@@ -173,6 +176,20 @@ void Communicator::on_error(AbortCause cause, Rank peer, const Status& status) {
   raise(cause, peer, status, true);
 }
 
+void* Communicator::misuse_sink() {
+  if (kernel_side().calls_us()) return static_cast<MisuseListener*>(this);
+  return &page_->misuse;
+}
+
+void Communicator::notice_misuse() {
+  if (observe(&page_->misuse.complete) == 0 || misuse_noticed_.exchange(true)) return;
+  char text[1024];
+  describe_misuse(page_->misuse.misuse, text, sizeof(text));
+  const std::string line = fmt::format("anygin: misuse: {}\n", text);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  on_misuse(page_->misuse.misuse, text);
+}
+
 void Communicator::on_misuse(const Misuse&, const char* text) {
   raise(AbortCause::kMisuse, -1, Status(Code::kInvalidUsage, "kernel", text), true);
 }
@@ -194,11 +211,11 @@ Status Communicator::agree(const char* kind, const Status& mine) {
 
 Result<Backend*> Communicator::activate_gin() {
   if (backend() != nullptr) return backend();
-  Result<std::unique_ptr<Backend>> opened = open_gin(gin_, {*plane_, *this, abort_word_, options()});
+  Result<std::unique_ptr<Backend>> opened = open_gin(gin_, {*plane_, *this, abort_word(), options()});
   ANYGIN_TRY(agree("opening the GIN backend", opened.ok() ? Status() : opened.status()));
   owned_backend_ = std::move(*opened);
   backend_.store(owned_backend_.get());
-  const uint32_t cause = observe(abort_word_);
+  const uint32_t cause = observe(abort_word());
   if (cause != 0) owned_backend_->abort(static_cast<AbortCause>(cause), -1);
   ANYGIN_TRY(windows_->tell_backend());
   return backend();
@@ -209,7 +226,7 @@ Status Communicator::drain() {
   if (opened == nullptr) return Status();
   WaitReason reason;
   reason.rank = rank();
-  (void)wait_until([opened] { return !opened->busy(); }, abort_word_, reason);
+  (void)wait_until([opened] { return !opened->busy(); }, abort_word(), reason);
   return Status();
 }
 
@@ -218,11 +235,16 @@ Status Communicator::finalize() {
   return drain();
 }
 
+void Communicator::leave() {
+  left_ = true;
+  plane_->leave();
+}
+
 // --- The end ---------------------------------------------------------------------------------------------------------
 Status destroy(std::unique_ptr<Communicator> communicator) {
   Communicator& mine = *communicator;
   (void)mine.drain();
-  mine.plane().leave();
+  mine.leave();
   const bool in_peace = observe(mine.abort_word()) == 0;
   if (!in_peace) {
     ProcessState::get().keep_aborted(std::move(communicator));
@@ -244,7 +266,7 @@ void abort(std::unique_ptr<Communicator> communicator) {
   mine.raise(AbortCause::kAborted, -1,
              Status(Code::kRemoteError, "communicator", fmt::format("rank {} aborted it", mine.rank())), true);
   ProcessState::get().control_loop().drain();
-  mine.plane().leave();
+  mine.leave();
   ProcessState::get().keep_aborted(std::move(communicator));
 }
 

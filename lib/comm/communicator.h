@@ -10,6 +10,7 @@
 
 #include "anygin/backends/backend.h"
 #include "anygin/backends/misuse.h"
+#include "anygin/base/wait_board.h"
 #include "anygin/comm/backend_select.h"
 #include "anygin/comm/control_plane.h"
 #include "anygin/comm/layout.h"
@@ -27,6 +28,12 @@ struct CommunicatorOpening {
   int device = 0;
   int traffic_class = 0;  // for device communicators that name none
   int rma_contexts = 1;   // 0: no host RMA
+};
+
+// What the communicator and its kernels tell each other outside any operation; in memory that kernels reach.
+struct KernelPage {
+  WaitBoard board;
+  MisuseBlock misuse;
 };
 
 class Communicator final : public ControlListener, public BackendListener, public MisuseListener {
@@ -58,7 +65,12 @@ class Communicator final : public ControlListener, public BackendListener, publi
 
   // --- Errors (any thread) ---
   // Set, not 0: every wait of this communicator ends, on host and device. In memory that kernels reach.
-  uint32_t* abort_word() const { return abort_word_; }
+  uint32_t* abort_word() const { return &page_->board.abort_word; }
+  const WaitBoard& wait_board() const { return page_->board; }
+  // What device code names when it is misused: a MisuseListener, or the MisuseBlock of kernels that cannot call us.
+  void* misuse_sink();
+  // Raises what such a kernel has left there. Often, from the hang monitor's beat, and before the error is asked for.
+  void notice_misuse();
   // kOk, or the first thing that went wrong outside any call.
   Status async_error() const;
   // The first call counts: stores the error, ends all waits here, and tells the peers unless they told us.
@@ -79,6 +91,9 @@ class Communicator final : public ControlListener, public BackendListener, publi
   Status drain();
   // Second call: kInvalidArgument.
   Status finalize();
+  // Said goodbye: no call and no kernel of this rank is to come. Any thread.
+  bool left() const { return left_; }
+  void leave();
 
  private:
   explicit Communicator(const CommunicatorOpening& opening);
@@ -94,7 +109,8 @@ class Communicator final : public ControlListener, public BackendListener, publi
   const uint64_t identity_;
   const GinChoice gin_;
   Layout layout_;
-  uint32_t* abort_word_ = nullptr;
+  KernelPage* page_ = nullptr;
+  std::atomic<bool> misuse_noticed_{false};
   std::unique_ptr<ControlPlane> plane_;
 
   mutable std::mutex mutex_;  // async_error_, ending_
@@ -105,6 +121,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
   std::unique_ptr<WindowSet> windows_;
   std::unique_ptr<DevCommSet> dev_comms_;
   std::atomic<bool> finalized_{false};
+  std::atomic<bool> left_{false};
 };
 
 // Ends a communicator that ProcessState::retire() gave to the caller. `destroy` drains and leaves in peace; the last

@@ -39,7 +39,7 @@ Result<anyginDevCommView*> make_view(Communicator& communicator, const DevCommWi
   auto* view = reinterpret_cast<anyginDevCommView*>(*memory);
   view->communicator = communicator.identity();
   view->vaSignals = wish.wants_gin() && wish.asked.ginVaSignalsRequired;
-  view->misuseSink = static_cast<MisuseListener*>(&communicator);
+  view->misuseSink = communicator.misuse_sink();
   view->contextReported = reinterpret_cast<uint32_t*>(view + 1);
   publish(&view->live, kAnyginDevCommLive);
   return view;

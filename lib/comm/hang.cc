@@ -6,13 +6,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <tuple>
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/host_threads.h"
+#include "anygin/base/kernel_side.h"
 #include "anygin/base/mutant.h"
 #include "anygin/base/options.h"
+#include "anygin/base/order.h"
+#include "anygin/base/wait_reason.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
 #include "anygin/comm/process_state.h"
@@ -60,6 +64,34 @@ std::vector<std::string> describe_lanes() {
                                 first.what));
   }
   return lines;
+}
+
+bool has_long_waits(const WaitBoard& board) {
+  const auto noted = [](const WaitEntry& entry) { return observe(&entry.complete) != 0; };
+  return std::any_of(std::begin(board.entries), std::end(board.entries), noted);
+}
+
+// Where kernels do not park, one that only computes looks like one that is stuck: a rank waits if a lane of it says so,
+// or its host does.
+bool rank_waits(Communicator& communicator) {
+  return kernel_side().calls_us() || has_long_waits(communicator.wait_board()) || communicator.left() ||
+         !communicator.plane().describe_wait().empty();
+}
+
+// What kernels that cannot park have noted: one line a lane, block by block.
+std::vector<std::string> describe_board(const WaitBoard& board) {
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>, std::string> lines;
+  for (const WaitEntry& entry : board.entries) {
+    if (observe(&entry.complete) == 0) continue;
+    const uint32_t* block = entry.block;
+    const uint32_t* thread = entry.thread;
+    lines[{block[2], block[1], block[0], thread[2], thread[1], thread[0]}] =
+        fmt::format("block ({},{},{}), thread ({},{},{}): {}", block[0], block[1], block[2], thread[0], thread[1],
+                    thread[2], describe_reason(entry.reason));
+  }
+  std::vector<std::string> ordered;
+  for (const auto& [place, line] : lines) ordered.push_back(line);
+  return ordered;
 }
 
 std::vector<std::string> describe_engines() {
@@ -145,15 +177,19 @@ bool HangMonitor::peers_hopeless(uint64_t* progress) {
 
 Observation HangMonitor::observe() {
   Observation seen;
-  const uint64_t progress = world().executor.progress() + simt::lane_progress();
+  uint64_t progress = world().executor.progress() + simt::lane_progress();
   bool busy = false;
   process_.visit([&](Communicator& communicator) {
     if (const Backend* backend = communicator.backend()) busy |= backend->busy();
+    communicator.notice_misuse();
+    busy |= !rank_waits(communicator);
+    seen.someone_waits |= has_long_waits(communicator.wait_board());
+    progress += load_relaxed(&communicator.wait_board().waits_noted);
   });
   seen.idle = !busy && simt::runnable_lanes() == 0 && progress == last_progress_;
   last_progress_ = progress;
   seen.progress = progress;
-  seen.someone_waits = simt::parked_lanes() > 0;
+  seen.someone_waits |= simt::parked_lanes() > 0;
   seen.all_inside = true;
   for (const HostThread& thread : host_threads()) {
     seen.someone_waits |= thread.waits;
@@ -209,8 +245,10 @@ void HangMonitor::report() {
 std::vector<std::string> HangMonitor::describe(const std::string& title) const {
   std::vector<std::string> calls;
   std::vector<Rank> ranks;
+  std::vector<std::string> lanes = describe_lanes();
   process_.visit([&](Communicator& communicator) {
     ranks.push_back(communicator.rank());
+    for (std::string& line : describe_board(communicator.wait_board())) lanes.push_back(std::move(line));
     const std::string call = communicator.plane().describe_wait();
     if (!call.empty()) calls.push_back(call);
   });
@@ -220,7 +258,7 @@ std::vector<std::string> HangMonitor::describe(const std::string& title) const {
   std::sort(ranks.begin(), ranks.end());
   std::vector<std::string> lines = {title, fmt::format("process {} with rank{} {}", process_id(),
                                                        ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "))};
-  const std::vector<std::string> lanes = describe_lanes(), engines = describe_engines();
+  const std::vector<std::string> engines = describe_engines();
   lines.push_back(lanes.empty() ? "no kernel waits" : "kernels wait:");
   append(lines, lanes);
   lines.push_back(calls.empty() ? "no host call waits" : "host calls wait:");

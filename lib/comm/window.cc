@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "anygin/base/kernel_side.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
@@ -24,13 +25,15 @@ struct Offer {
   int flags = 0;
   uint64_t bytes = 0;
   uint64_t heap_offset = 0;
+  DeviceHeap::Extent extent;  // what a peer's kernels must reach
   Code code = Code::kOk;
   std::string text;
 };
 
 std::string pack(const Offer& offer) {
   ByteWriter out;
-  out.number(offer.ordinal).number(offer.flags).number(offer.bytes).number(offer.heap_offset).number(offer.code);
+  out.number(offer.ordinal).number(offer.flags).number(offer.bytes).number(offer.heap_offset);
+  out.number(offer.extent.offset).number(offer.extent.bytes).number(offer.code);
   return out.text(offer.text).take();
 }
 
@@ -41,6 +44,8 @@ Offer unpack(const std::string& bytes) {
   offer.flags = in.number<int>();
   offer.bytes = in.number<uint64_t>();
   offer.heap_offset = in.number<uint64_t>();
+  offer.extent.offset = in.number<uint64_t>();
+  offer.extent.bytes = in.number<uint64_t>();
   offer.code = in.number<Code>();
   offer.text = in.text();
   return offer;
@@ -118,6 +123,12 @@ Status WindowSet::check(const WindowRequest& request, uint64_t* heap_offset) con
   const auto bad = [&](std::string text) { return Status(Code::kInvalidArgument, kWhere, std::move(text)); };
   const DeviceHeap& heap = world().heap;
   const std::optional<Allocation> allocation = heap.find(request.base);
+  if (!allocation && !kernel_side().calls_us()) {
+    return bad(fmt::format("the buffer {} is not memory of ncclMemAlloc, which would be right: here windows lie in host "
+                           "memory that kernels and the engine map; the engine calls no CUDA function, so that it cannot "
+                           "read memory of cudaMalloc",
+                           static_cast<const void*>(request.base)));
+  }
   if (!allocation) {
     return bad(fmt::format("the buffer {} is not device memory of this process; memory of ncclMemAlloc would be right",
                            static_cast<const void*>(request.base)));
@@ -144,6 +155,7 @@ Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request
   mine.flags = request.flags;
   mine.bytes = request.bytes;
   Status good = check(request, &mine.heap_offset);
+  if (good.ok()) mine.extent = world().heap.extent_of(request.base);
   if (good.ok() && last_id_ == kIdMax) {
     good = Status(Code::kInvalidUsage, kWhere, fmt::format("{} windows were registered; no more ids are left", kIdMax));
   }
@@ -165,6 +177,7 @@ Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request
     window->sizes.push_back(offer.bytes);
     if (layout.lsa_team(rank) == layout.lsa_team(communicator_.rank())) {
       window->lsa_bases.push_back(communicator_.map(rank, offer.heap_offset));
+      window->near_extents.push_back(offer.extent);
     }
   }
   return window;
@@ -174,7 +187,8 @@ Result<Window*> WindowSet::add(const WindowRequest& request) {
   Result<std::unique_ptr<Window>> agreed = agree_on(request);
   if (!agreed.ok()) return agreed.status();
   Window& window = **agreed;
-  Status good = build_view(window);
+  Status good = reach_near(window);
+  if (good.ok()) good = build_view(window);
   if (good.ok() && request.listed) good = list(window);
   Backend* backend = communicator_.backend();
   if (backend != nullptr) {
@@ -197,6 +211,19 @@ Result<Window*> WindowSet::add(const WindowRequest& request) {
   return &window;
 }
 
+// Kernels of this rank store into the windows of their LSA team, which other processes own.
+Status WindowSet::reach_near(const Window& window) {
+  const Layout& layout = communicator_.layout();
+  const Rank first = layout.lsa_team(communicator_.rank()) * layout.lsa_size;
+  for (size_t i = 0; i < window.near_extents.size(); ++i) {
+    const Rank rank = first + static_cast<Rank>(i);
+    if (communicator_.plane().is_local(rank) || window.lsa_bases[i] == nullptr) continue;
+    const DeviceHeap::Extent& extent = window.near_extents[i];
+    ANYGIN_TRY(kernel_side().reach(communicator_.map(rank, extent.offset), extent.bytes));
+  }
+  return Status();
+}
+
 // One block: the view, then the arrays it points to.
 Status WindowSet::build_view(Window& window) {
   const Layout& layout = communicator_.layout();
@@ -210,7 +237,10 @@ Status WindowSet::build_view(Window& window) {
   std::copy(window.sizes.begin(), window.sizes.end(), sizes);
   std::copy(window.lsa_bases.begin(), window.lsa_bases.end(), bases);
   const Rank first = layout.lsa_team(communicator_.rank()) * layout.lsa_size;
-  for (size_t i = 0; i < near; ++i) wake_words[i] = communicator_.wake_word(first + static_cast<Rank>(i));
+  const bool rings = kernel_side().calls_us();
+  for (size_t i = 0; i < near; ++i) {
+    wake_words[i] = rings ? communicator_.wake_word(first + static_cast<Rank>(i)) : nullptr;
+  }
   ncclWindow_vidmem& out = **view;
   out.communicator = communicator_.identity();
   out.id = window.id;
@@ -222,7 +252,7 @@ Status WindowSet::build_view(Window& window) {
   out.userPointer = window.request.base;
   out.sizes = sizes;
   out.lsaBases = bases;
-  out.lsaWakeWords = wake_words;
+  out.lsaWakeWords = rings ? wake_words : nullptr;
   publish(&out.live, kAnyginWindowLive);
   window.view = *view;
   return Status();

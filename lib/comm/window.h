@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "anygin/base/bootstrap.h"
+#include "anygin/base/heap.h"
 #include "anygin/base/ids.h"
 #include "anygin/base/status.h"
 #include "nccl_device/core.h"
@@ -34,6 +35,7 @@ struct Window {
   WindowRequest request;
   std::vector<uint64_t> sizes;   // by rank
   std::vector<char*> lsa_bases;  // by LSA rank
+  std::vector<DeviceHeap::Extent> near_extents;
   ncclWindow_vidmem* view = nullptr;
   bool live = true;
   bool in_backend = false;
@@ -62,6 +64,7 @@ class WindowSet {
  private:
   Status check(const WindowRequest& request, uint64_t* heap_offset) const;
   Result<std::unique_ptr<Window>> agree_on(const WindowRequest& request);
+  Status reach_near(const Window& window);
   Status build_view(Window& window);
   Status list(Window& window);
   void unlist(const Window& window);

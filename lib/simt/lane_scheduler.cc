@@ -7,6 +7,7 @@
 #include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
+#include "anygin/base/wait_reason.h"
 #include "anygin/simt/lane_report.h"
 
 namespace anygin::simt {

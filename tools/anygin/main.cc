@@ -6,9 +6,11 @@
 #include <exception>
 
 #include "info_command.h"
-#include "litmus_command.h"
 #include "run_command.h"
+#if !defined(ANYGIN_RANKS_SHARE_GPU)
+#include "litmus_command.h"
 #include "sim_commands.h"
+#endif
 
 namespace {
 
@@ -38,6 +40,28 @@ int run(const RunRequest& request) {
   return anygin::tools::run_job(request);
 }
 
+#if !defined(ANYGIN_RANKS_SHARE_GPU)
+// What explores orders needs kernels of the cpu target.
+void add_litmus_command(CLI::App& app, int& exit_code) {
+  static anygin::tools::LitmusRequest litmus;  // outlives the parse
+  CLI::App* const litmus_app = app.add_subcommand("litmus", "which outcomes a small program can have, per NIC profile");
+  litmus_app->add_option("files", litmus.files, "litmus files, or folders of them")
+      ->required()
+      ->check(CLI::ExistingPath);
+  litmus_app->add_option("--profile", litmus.profiles, "only this profile (may be repeated)")
+      ->check(CLI::IsMember({"inorder", "cx7", "relaxed", "srd"}));
+  litmus_app
+      ->add_option("--form", litmus.form,
+                   "tabular: threads, cells and the flow table; stack: the production stack, random runs only")
+      ->check(CLI::IsMember({"tabular", "stack"}));
+  litmus_app->add_option("--runs", litmus.runs, "so many random runs instead of every way (stack: 20000)");
+  litmus_app->add_option("--seed", litmus.seed, "seed of the first random run (default 1)");
+  litmus_app->add_option("--why", litmus.why, "how an outcome comes about, e.g. 'd0=0 d1=2'");
+  litmus_app->footer(anygin::tools::kLitmusHelp);
+  litmus_app->callback([&exit_code] { exit_code = anygin::tools::run_litmus(litmus); });
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -65,25 +89,10 @@ int main(int argc, char** argv) {
       "  anygin run -n 8 --nodes 2 -- ./prog --size 1024");
   run_app->callback([&] { exit_code = run(request); });
 
-  anygin::tools::LitmusRequest litmus;
-  CLI::App* const litmus_app = app.add_subcommand("litmus", "which outcomes a small program can have, per NIC profile");
-  litmus_app->add_option("files", litmus.files, "litmus files, or folders of them")
-      ->required()
-      ->check(CLI::ExistingPath);
-  litmus_app->add_option("--profile", litmus.profiles, "only this profile (may be repeated)")
-      ->check(CLI::IsMember({"inorder", "cx7", "relaxed", "srd"}));
-  litmus_app
-      ->add_option("--form", litmus.form,
-                   "tabular: threads, cells and the flow table; stack: the production stack, random runs only")
-      ->check(CLI::IsMember({"tabular", "stack"}));
-  litmus_app->add_option("--runs", litmus.runs, "so many random runs instead of every way (stack: 20000)");
-  litmus_app->add_option("--seed", litmus.seed, "seed of the first random run (default 1)");
-  litmus_app->add_option("--why", litmus.why, "how an outcome comes about, e.g. 'd0=0 d1=2'");
-  litmus_app->footer(anygin::tools::kLitmusHelp);
-  litmus_app->callback([&] { exit_code = anygin::tools::run_litmus(litmus); });
-
+#if !defined(ANYGIN_RANKS_SHARE_GPU)
+  add_litmus_command(app, exit_code);
   anygin::tools::add_sim_commands(app, exit_code);
-
+#endif
   app.add_subcommand("info", "what this machine offers, what it does not, and why")->callback([] {
     anygin::tools::print_info();
   });

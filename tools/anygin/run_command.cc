@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "elf_needed.h"
+#include "mps_daemon.h"
 #include "rank_process.h"
 
 namespace anygin::tools {
@@ -217,6 +218,25 @@ std::string usage_hint(const std::vector<std::string>& arguments) {
   return "";
 }
 
+namespace {
+
+// Ranks as processes of the cuda target share the GPU: without MPS their kernels take turns.
+[[maybe_unused]] void share_gpu(MpsDaemon& daemon) {
+  if (daemon.start()) {
+    for (const std::string& entry : daemon.environment()) {
+      const size_t equals = entry.find('=');
+      setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(), 1);
+    }
+    return;
+  }
+  fmt::print(stderr,
+             "anygin run: no MPS: {}. The processes' kernels take turns on the GPU, so that a round trip between two "
+             "takes milliseconds instead of microseconds; ranks as threads of one process need no MPS\n",
+             daemon.why_not());
+}
+
+}  // namespace
+
 int run_job(const RunRequest& request) {
   const int port = free_port();
   const std::string token = random_token();
@@ -225,6 +245,10 @@ int run_job(const RunRequest& request) {
     return kExitEnvironment;
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  MpsDaemon daemon;
+#if defined(ANYGIN_RANKS_SHARE_GPU)
+  if (request.ranks > 1) share_gpu(daemon);
+#endif
   return Job(request).run(port, token);
 }
 

@@ -48,6 +48,13 @@ struct GetCall {
   GetRequest request;
 };
 
+// The coop meets behind what one of its lanes did. A lane that left the kernel meanwhile takes the others with it.
+template <typename Coop>
+NCCL_DEVICE_INLINE void meet(Coop& coop, ncclDevComm const& comm) {
+  coop.sync();
+  leave_with_others(comm.abortFlag);
+}
+
 // --- Checks ----------------------------------------------------------------------------------------------------------
 ANYGIN_NCCL_OUTLINED void misuse(const Call& call, MisuseKind kind, int peer, uint64_t value, uint64_t limit,
                                  uint64_t bytes = 0) {

@@ -124,7 +124,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::put(
     anygin::gin::set_signal(put, *this, remoteAction);
     anygin::gin::post_put(anygin::gin::call_of(*this, anygin::DeviceCall::kPut, ANYGIN_CALL_SITE()), team, peer, put);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 template <unsigned backendMask>
@@ -163,7 +163,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::putValue(ncclTeam team
     anygin::gin::post_value(anygin::gin::call_of(*this, anygin::DeviceCall::kPutValue, ANYGIN_CALL_SITE()), team, peer,
                             put);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 template <unsigned backendMask>
@@ -198,7 +198,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::get(ncclTeam team, int
     get.request.bytes = bytes;
     anygin::gin::post_get(anygin::gin::call_of(*this, anygin::DeviceCall::kGet, ANYGIN_CALL_SITE()), team, peer, get);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 template <unsigned backendMask>
@@ -220,7 +220,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::signal(ncclTeam team, 
     anygin::gin::post_put(anygin::gin::call_of(*this, anygin::DeviceCall::kSignal, ANYGIN_CALL_SITE()), team, peer,
                           put);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 // --- Completion ------------------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ NCCL_DEVICE_INLINE ncclResult_t flush_all(const Call& call, Coop coop, uint64_t 
   for (int peer = coop.thread_rank(); peer < call.ctx.nRanks; peer += coop.size()) {
     if (flush_peer(call, peer, timeout_cycles) == WaitOutcome::kDeadline) result = ncclTimeout;
   }
-  coop.sync();
+  meet(coop, *call.comm);
   return result;
 }
 
@@ -279,7 +279,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::flushAsync(ncclTeam te
     anygin::proxy_flush_async(anygin::gin::device_context(call.ctx), anygin::gin::backend_peer(comm, world), &request);
     memcpy(outRequest, &request, sizeof(request));
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 template <unsigned backendMask>
@@ -294,7 +294,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::wait(ncclGinRequest_t&
     anygin::gin::wait_request(anygin::gin::call_of(*this, anygin::DeviceCall::kWait, ANYGIN_CALL_SITE()), request,
                               anygin::gin::kNoTimeout);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 #include "gin_cells__funcs.h"

@@ -110,7 +110,7 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGinBarrierSession_internal<Coop>::sync_withi
   if (fenceGet && result == ncclSuccess && !MUTANT(nccl_barrier_get_unfenced)) {
     result = flush_gets(limit, callSite);
   }
-  coop.sync();
+  anygin::gin::meet(coop, net.comm);
   return result;
 }
 

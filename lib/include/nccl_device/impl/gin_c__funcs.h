@@ -86,7 +86,7 @@ NCCL_IR_EXTERN_C NCCL_DEVICE_INLINE void ncclGinPut_v2(ncclGin_C* net, ncclTeam 
     anygin::gin::set_signal(put, net, {isSignal, signalId, signalOp, signalOpArg});
     anygin::gin::post_put(anygin::gin::call_of(*net, anygin::DeviceCall::kPut, ANYGIN_CALL_SITE()), team, peer, put);
   }
-  coop.sync();
+  anygin::gin::meet(coop, anygin::gin::object_of(net).comm);
 }
 NCCL_IR_EXTERN_C NCCL_DEVICE_INLINE void ncclGinPut(ncclGin_C* net, ncclTeam team, int peer, ncclWindow_t dstWin,
                                                     size_t dstOffset, ncclWindow_t srcWin, size_t srcOffset,
@@ -116,7 +116,7 @@ NCCL_IR_EXTERN_C NCCL_DEVICE_INLINE void ncclGinPutValue_v2(
     anygin::gin::post_value(anygin::gin::call_of(*net, anygin::DeviceCall::kPutValue, ANYGIN_CALL_SITE()), team, peer,
                             put);
   }
-  coop.sync();
+  anygin::gin::meet(coop, anygin::gin::object_of(net).comm);
 }
 NCCL_IR_EXTERN_C NCCL_DEVICE_INLINE void ncclGinPutValue(ncclGin_C* net, ncclTeam team, int peer, ncclWindow_t dstWin,
                                                          size_t dstOffset, uint64_t value, size_t size, bool isSignal,
@@ -141,7 +141,7 @@ NCCL_IR_EXTERN_C NCCL_DEVICE_INLINE void ncclGinSignal_v2(ncclGin_C* net, ncclTe
     anygin::gin::set_signal(put, net, {isSignal, signalId, signalOp, signalOpArg});
     anygin::gin::post_put(anygin::gin::call_of(*net, anygin::DeviceCall::kSignal, ANYGIN_CALL_SITE()), team, peer, put);
   }
-  coop.sync();
+  anygin::gin::meet(coop, anygin::gin::object_of(net).comm);
 }
 NCCL_IR_EXTERN_C NCCL_DEVICE_INLINE void ncclGinSignal(ncclGin_C* net, ncclTeam team, int peer, bool isSignal,
                                                        ncclGinSignal_t signalId, ncclGinSignalOp_t signalOp,

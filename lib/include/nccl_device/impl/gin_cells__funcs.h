@@ -26,7 +26,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::waitCounter(Coop coop,
     anygin::gin::wait_cell(call, anygin::gin::awaited_counter(call, counter), least, bits < 56 ? bits : 56,
                            anygin::gin::kNoTimeout);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 template <unsigned backendMask>
@@ -60,7 +60,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::waitSignal(Coop coop, 
     const anygin::gin::Call call = anygin::gin::call_of(*this, anygin::DeviceCall::kWaitSignal, ANYGIN_CALL_SITE());
     anygin::gin::wait_cell(call, anygin::gin::awaited_signal(call, signal), least, bits, anygin::gin::kNoTimeout);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 template <unsigned backendMask>
 template <typename Coop>
@@ -74,7 +74,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::waitSignal(Coop coop, 
     anygin::gin::wait_cell(call, anygin::gin::awaited_place(call, signalWindow, signalOffset), least, bits,
                            anygin::gin::kNoTimeout);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 template <unsigned backendMask>
@@ -117,7 +117,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::waitSignalMeetShadow(C
     const anygin::gin::Awaited awaited = anygin::gin::awaited_signal(call, signal);
     anygin::gin::wait_cell(call, awaited, anygin::load_relaxed(&_signalShadows[signal]), bits, anygin::gin::kNoTimeout);
   }
-  coop.sync();
+  anygin::gin::meet(coop, comm);
 }
 
 namespace anygin {
@@ -147,6 +147,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::waitSignalFollowShadow
     anygin::store_relaxed(&_signalShadows[signal], follow.value);
   }
   if (!MUTANT(nccl_follow_untold)) follow = ncclCoopBcast(coop, follow, 0, /*entrySync=*/false);
+  anygin::leave_with_others(comm.abortFlag);
   const uint64_t mask = ~uint64_t{0} >> (64 - bits);
   *before = static_cast<Uint>(follow.before & mask);
   *delta = static_cast<Uint>((follow.value - follow.before) & mask);

@@ -31,7 +31,9 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGin_BackendMask<backendMask>::wait(ncclGinRe
     result = anygin::gin::wait_request(anygin::gin::call_of(*this, anygin::DeviceCall::kWait, ANYGIN_CALL_SITE()),
                                        request, timeoutCycles);
   }
-  return ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
+  result = ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
+  anygin::leave_with_others(comm.abortFlag);
+  return result;
 }
 
 template <unsigned backendMask>
@@ -48,7 +50,9 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGin_BackendMask<backendMask>::waitCounter(Co
     result = anygin::gin::timed_wait_cell(call, anygin::gin::awaited_counter(call, counter), least,
                                           bits < 56 ? bits : 56, timeoutCycles);
   }
-  return ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
+  result = ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
+  anygin::leave_with_others(comm.abortFlag);
+  return result;
 }
 
 template <unsigned backendMask>
@@ -64,7 +68,9 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGin_BackendMask<backendMask>::waitSignal(Coo
     const anygin::gin::Call call = anygin::gin::call_of(*this, anygin::DeviceCall::kWaitSignal, ANYGIN_CALL_SITE());
     result = anygin::gin::timed_wait_cell(call, anygin::gin::awaited_signal(call, signal), least, bits, timeoutCycles);
   }
-  return ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
+  result = ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
+  anygin::leave_with_others(comm.abortFlag);
+  return result;
 }
 
 template <unsigned backendMask>
@@ -81,7 +87,9 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGin_BackendMask<backendMask>::waitSignal(Coo
     result = anygin::gin::timed_wait_cell(call, anygin::gin::awaited_place(call, signalWindow, signalOffset), least,
                                           bits, timeoutCycles);
   }
-  return ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
+  result = ncclCoopBcast(coop, result, 0, /*entrySync=*/false);
+  anygin::leave_with_others(comm.abortFlag);
+  return result;
 }
 #endif  // NCCL_CHECK_CUDACC && NCCL_VERSION_CODE >= 23100
 

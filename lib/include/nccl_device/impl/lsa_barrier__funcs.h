@@ -108,7 +108,7 @@ NCCL_DEVICE_INLINE ncclResult_t ncclLsaBarrierSession_internal<Coop>::wait_withi
     }
   }
   if (result == ncclSuccess) epoch += 1;
-  coop.sync();
+  anygin::gin::meet(coop, comm);
   return result;
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices of the cuda target, for lib/comm: the subset of simt/device.h that it calls. Lanes do not park here; what
+// they wait for stands on the wait boards of their communicators.
+#include <cuda_runtime.h>
+
+#include "anygin/simt/device.h"
+
+namespace anygin::simt {
+
+int device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+int current_device() {
+  int device = 0;
+  return cudaGetDevice(&device) == cudaSuccess ? device : 0;
+}
+
+int set_current_device(int device) {
+  return static_cast<int>(cudaSetDevice(device));
+}
+
+std::vector<BlockedLane> blocked_lanes(size_t) {
+  return {};
+}
+std::vector<std::string> unplaced_blocks() {
+  return {};
+}
+uint64_t runnable_lanes() {
+  return 0;
+}
+uint64_t parked_lanes() {
+  return 0;
+}
+uint64_t lane_progress() {
+  return 0;
+}
+
+}  // namespace anygin::simt
