@@ -27,7 +27,7 @@ int forget_one(RankEnv& env) {
   CHECK_NCCL(ncclCommGetAsyncError(env.comm, &async_error));
   std::printf("rank %d: stream: %s; communicator: %s\n", env.rank, cudaGetErrorString(error), ncclGetErrorString(async_error));
   std::fflush(stdout);
-  if (env.rank == 0) std::_Exit(error == cudaSuccess ? 1 : 4);  // 4: a hang was found
+  if (env.rank == 0) std::_Exit(async_error == ncclSuccess ? 1 : 4);  // 4: a hang was found
   return 0;
 }
 

@@ -3,11 +3,13 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <iterator>
 #include <map>
 #include <mutex>
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/kernel_side.h"
+#include "anygin/gpu/window_memory.h"
 
 namespace anygin {
 namespace {
@@ -50,23 +52,41 @@ class CudaKernelSide final : public KernelSide {
     if (reached_.erase(base) == 1) (void)cudaHostUnregister(base);
   }
 
+  bool is_reached(const void* address) {
+    const auto* byte = static_cast<const char*>(address);
+    const std::lock_guard lock(mutex_);
+    const auto after = reached_.upper_bound(byte);
+    if (after == reached_.begin()) return false;
+    const auto& [base, bytes] = *std::prev(after);
+    return byte < base + bytes;
+  }
+
  private:
   std::mutex mutex_;
-  std::map<char*, size_t> reached_;
+  std::map<const char*, size_t> reached_;
 };
 
+CudaKernelSide& cuda_side() {
+  static CudaKernelSide& side = *new CudaKernelSide;  // never destroyed: the world is not
+  return side;
+}
+
 // Before the first call into CUDA. A kernel that is loaded at its first launch waits for those that run, which may wait
-// for it; and streams that share a hardware queue wait for each other.
+// for it. Streams that share a hardware queue wait for each other: as many as there can be, if the ranks are threads;
+// processes have few streams each, and the queues of all are limited.
 __attribute__((constructor)) void prepare_cuda() {
   set_environment_default("CUDA_MODULE_LOADING", "EAGER");
-  set_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
+  if (environment_variable("RANK").empty()) set_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
 }
 
 }  // namespace
 
 KernelSide& kernel_side() {
-  static CudaKernelSide& side = *new CudaKernelSide;  // never destroyed: the world is not
-  return side;
+  return cuda_side();
+}
+
+bool gpu::is_window_memory(const void* address) {
+  return cuda_side().is_reached(address);
 }
 
 }  // namespace anygin

@@ -2,10 +2,11 @@
 // Streams and what is queued on them: the legacy stream is one a device, as the program counts devices; waits are known
 // to the hang watchdog. Operations that are not here go to the real runtime, with its one legacy stream.
 #include "anygin/base/host_threads.h"
-#include "real_runtime.h"
-#include "virtual_devices.h"
+#include "stream_order.h"
 
 using anygin::BlockingCall;
+using anygin::gpu::queue;
+using anygin::gpu::queue_and_wait;
 using anygin::gpu::VirtualDevices;
 
 namespace {
@@ -14,26 +15,6 @@ cudaError_t made(cudaError_t error, cudaStream_t* stream, unsigned flags) {
   VirtualDevices* devices = VirtualDevices::get();
   if (error == cudaSuccess && devices) devices->add_stream(*stream, (flags & cudaStreamNonBlocking) == 0);
   return error;
-}
-
-// Queues `operation(real stream)` in the order that the legacy and blocking streams keep.
-template <typename Operation>
-cudaError_t queue(cudaStream_t stream, const Operation& operation) {
-  VirtualDevices* devices = VirtualDevices::get();
-  if (!devices) return operation(stream);
-  devices->before(stream);
-  const cudaError_t error = operation(devices->resolve(stream));
-  devices->after(stream);
-  return error;
-}
-
-// The same on the legacy stream, and waits for it.
-template <typename Operation>
-cudaError_t queue_and_wait(const Operation& operation) {
-  const cudaError_t error = queue(nullptr, operation);
-  if (error != cudaSuccess) return error;
-  const BlockingCall blocking;
-  return ANYGIN_REAL(cudaStreamSynchronize)(VirtualDevices::get()->resolve(nullptr));
 }
 
 }  // namespace
@@ -118,26 +99,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return queue(stream, [&](cudaStream_t real) { return ANYGIN_REAL(cudaLaunchHostFunc)(real, function, argument); });
 }
 
-// --- Copies and fills ------------------------------------------------------------------------------------------------
-// The addresses say where memory is: windows are host memory here, and programs call them device memory.
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
-  return queue(stream, [&](cudaStream_t real) {
-    return ANYGIN_REAL(cudaMemcpyAsync)(to, from, bytes, cudaMemcpyDefault, real);
-  });
-}
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
-  if (!VirtualDevices::get()) return ANYGIN_REAL(cudaMemcpy)(to, from, bytes, cudaMemcpyDefault);
-  return queue_and_wait(
-      [&](cudaStream_t real) { return ANYGIN_REAL(cudaMemcpyAsync)(to, from, bytes, cudaMemcpyDefault, real); });
-}
-// Peers are devices of one GPU, or of several with unified addresses.
-cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
-  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
-}
-cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
-  return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
-}
-
+// --- Fills and copies of symbols -------------------------------------------------------------------------------------
 cudaError_t cudaMemsetAsync(void* at, int value, size_t bytes, cudaStream_t stream) {
   return queue(stream, [&](cudaStream_t real) { return ANYGIN_REAL(cudaMemsetAsync)(at, value, bytes, real); });
 }
