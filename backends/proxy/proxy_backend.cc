@@ -119,7 +119,7 @@ class ProxyBackend::Contexts final : public ContextSet {
     backend_.engine_.release_slots(slots_);
   }
 
-  void* handle() const override { return memory_->views(); }
+  void* handle() const override { return memory_->kernel_views(); }
 
   // Local: everything that can fail here alone.
   Status prepare(const ContextShape& shape) {
@@ -142,7 +142,7 @@ class ProxyBackend::Contexts final : public ContextSet {
     first_ = *first;
     const Quiet quiet(backend_.engine_, backend_.quiet_mutex_);
     for (uint32_t i = 0; i < shape.contexts; ++i) add(i);
-    return Status();
+    return memory_->publish();
   }
 
  private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/proxy/proxy_context_set.h"
 
+#include <utility>
+
 #include "anygin/base/world.h"
 
 namespace anygin::proxy {
@@ -24,28 +26,35 @@ uint64_t dirty_words(const ContextShape& shape) {
 
 ContextMemory::Layout::Layout(const ContextShape& shape) {
   const uint64_t contexts = shape.contexts;
-  views = append<ContextView>(&bytes, contexts);
   peers = append<PeerWords>(&bytes, contexts * shape.peers);
   dirty = append<uint64_t>(&bytes, contexts * dirty_words(shape));
   counters = append<uint64_t>(&bytes, contexts * shape.counters);
-  counter_bases = append<uint64_t>(&bytes, contexts * shape.counters);
-  signal_bases = append<uint64_t>(&bytes, contexts * shape.signals);
   rings = append<Gfd>(&bytes, contexts * shape.peers << shape.depth_log2);
+  claims = append<PeerClaims>(&kernel_bytes, contexts * shape.peers);
+  counter_bases = append<uint64_t>(&kernel_bytes, contexts * shape.counters);
+  signal_bases = append<uint64_t>(&kernel_bytes, contexts * shape.signals);
 }
 
 Result<std::unique_ptr<ContextMemory>> ContextMemory::create(const ContextShape& shape) {
   ANYGIN_ASSERT(shape.contexts > 0 && shape.peers > 0 && shape.depth_log2 <= kDepthLog2Max);
   const Layout layout(shape);
+  Result<NearBlock> views = NearBlock::create(shape.contexts * sizeof(ContextView), -1);
+  if (!views.ok()) return views.status();
+  Result<NearBlock> own = NearBlock::create(layout.kernel_bytes, -1);
+  if (!own.ok()) return own.status();
   Result<char*> base = world().heap.allocate(layout.bytes, -1);
   if (!base.ok()) return base.status();
-  return std::unique_ptr<ContextMemory>(new ContextMemory(shape, layout, *base));
+  std::unique_ptr<ContextMemory> made(new ContextMemory(shape, layout, *base, std::move(*views), std::move(*own)));
+  ANYGIN_TRY(made->start_claims());
+  ANYGIN_TRY(made->publish());
+  return made;
 }
 
-ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, char* base)
-    : shape_(shape), layout_(layout), base_(base) {
-  views_ = array_of<ContextView>(layout_.views, 0, 0);
+ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, char* base, NearBlock view_block,
+                             NearBlock own)
+    : shape_(shape), layout_(layout), base_(base), views_(std::move(view_block)), own_(std::move(own)) {
   for (uint32_t i = 0; i < shape_.contexts; ++i) {
-    ContextView& view = views_[i];
+    ContextView& view = views()[i];
     view.rank_count = shape_.peers;
     view.depth_log2 = shape_.depth_log2;
     view.signal_count = shape_.signals;
@@ -54,13 +63,19 @@ ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, ch
     view.dirty_peers = array_of<uint64_t>(layout_.dirty, i, dirty_words(shape_));
     view.peers = array_of<PeerWords>(layout_.peers, i, shape_.peers);
     view.counters = counters(i);
-    view.counter_bases = array_of<uint64_t>(layout_.counter_bases, i, shape_.counters);
-    view.signal_bases = array_of<uint64_t>(layout_.signal_bases, i, shape_.signals);
-    for (uint32_t peer = 0; peer < shape_.peers; ++peer) {
-      view.peers[peer].produced = kFirstIndex;
-      view.peers[peer].consumed = kFirstIndex;
-    }
+    view.claims = array_at<PeerClaims>(own_.kernel(), layout_.claims, i, shape_.peers);
+    view.counter_bases = array_at<uint64_t>(own_.kernel(), layout_.counter_bases, i, shape_.counters);
+    view.signal_bases = array_at<uint64_t>(own_.kernel(), layout_.signal_bases, i, shape_.signals);
+    for (uint32_t peer = 0; peer < shape_.peers; ++peer) view.peers[peer].consumed = kFirstIndex;
   }
+}
+
+Status ContextMemory::start_claims() {
+  auto* claims = array_at<PeerClaims>(own_.host(), layout_.claims, 0, 0);
+  for (uint64_t i = 0; i < uint64_t{shape_.contexts} * shape_.peers; ++i) {
+    claims[i].produced = claims[i].consumed_seen = kFirstIndex;
+  }
+  return own_.publish();
 }
 
 ContextMemory::~ContextMemory() {

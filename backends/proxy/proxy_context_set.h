@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "anygin/base/near_block.h"
 #include "anygin/base/status.h"
 #include "anygin/proxy/proxy_engine.h"
 
@@ -21,14 +22,17 @@ struct ContextShape {
 
 class ContextMemory {
  public:
-  // Fails with kCudaError when the heap is full. Indices start at kFirstIndex, all else is zero.
+  // Fails with kCudaError when the heap is full. Indices start at kFirstIndex, all else is zero. What is written to
+  // views() afterwards reaches kernels with publish().
   static Result<std::unique_ptr<ContextMemory>> create(const ContextShape& shape);
   ~ContextMemory();
   ContextMemory(const ContextMemory&) = delete;
   ContextMemory& operator=(const ContextMemory&) = delete;
 
+  ContextView* views() const { return reinterpret_cast<ContextView*>(views_.host()); }
+  Status publish() { return views_.publish(); }
   // The array of views that kernels get.
-  ContextView* views() const { return views_; }
+  void* kernel_views() const { return views_.kernel(); }
   const ContextShape& shape() const { return shape_; }
   uint64_t* counters(uint32_t context) const;
   size_t bytes() const { return layout_.bytes; }
@@ -37,19 +41,26 @@ class ContextMemory {
   // Offsets of the arrays within the mapping.
   struct Layout {
     explicit Layout(const ContextShape& shape);
-    uint64_t views = 0, peers = 0, dirty = 0, counters = 0, counter_bases = 0, signal_bases = 0, rings = 0, bytes = 0;
+    uint64_t peers = 0, dirty = 0, counters = 0, rings = 0, bytes = 0;           // shared with the engine
+    uint64_t claims = 0, counter_bases = 0, signal_bases = 0, kernel_bytes = 0;  // the kernels' own
   };
 
-  ContextMemory(const ContextShape& shape, const Layout& layout, char* base);
+  ContextMemory(const ContextShape& shape, const Layout& layout, char* base, NearBlock views, NearBlock own);
+  template <typename T>
+  static T* array_at(char* base, uint64_t offset, uint64_t context, uint64_t each) {
+    return reinterpret_cast<T*>(base + offset) + context * each;
+  }
   template <typename T>
   T* array_of(uint64_t offset, uint64_t context, uint64_t each) const {
-    return reinterpret_cast<T*>(base_ + offset) + context * each;
+    return array_at<T>(base_, offset, context, each);
   }
+  Status start_claims();
 
   const ContextShape shape_;
   const Layout layout_;
   char* const base_;
-  ContextView* views_ = nullptr;
+  NearBlock views_;
+  NearBlock own_;  // of the kernels
 };
 
 }  // namespace anygin::proxy

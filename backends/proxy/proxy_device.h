@@ -15,8 +15,13 @@
 namespace anygin::proxy {
 
 struct PeerWords {
-  alignas(kCacheLine) uint32_t produced;  // devices write: descriptors claimed
   alignas(kCacheLine) uint64_t consumed;  // the engine writes: operations locally complete, in order; a RingIndex
+};
+
+// Beside the kernels; where those run in another memory than the engine, it does not read them.
+struct PeerClaims {
+  alignas(kCacheLine) uint32_t produced;  // descriptors claimed
+  uint32_t consumed_seen;                 // an earlier value of `consumed`, where reading that takes long
 };
 
 // One context, for kernels: plain pointers into memory that device and engine share. Owned by ProxyContextSet; valid
@@ -33,11 +38,12 @@ struct ContextView {
   Gfd* rings;             // rank_count rings of 1 << depth_log2
   uint64_t* dirty_peers;  // a bit a peer: its ring has new descriptors
   uint64_t* doorbell;     // a bit a context: it has dirty peers
-  // Each its own words.
-  PeerWords* peers;  // rank_count
   // The engine and NICs write, devices read.
+  PeerWords* peers;  // rank_count
   const uint64_t* counters;
   const uint64_t* signals;
+  // Devices write. The engine reads claims where kernels are code of its process.
+  PeerClaims* claims;  // rank_count
   // Devices only.
   uint64_t* counter_bases;
   uint64_t* signal_bases;
@@ -51,7 +57,7 @@ ANYGIN_DEVICE inline const ContextView& view_of(const DeviceContext& context) {
 
 // The consumer index of a ring, and a wait for it to reach `want`.
 ANYGIN_DEVICE inline RingIndex load_index(const uint64_t* consumed) {
-  return RingIndex(static_cast<uint32_t>(load_relaxed(consumed)));
+  return RingIndex(static_cast<uint32_t>(poll(consumed)));
 }
 ANYGIN_DEVICE inline WaitReason reason_of(const DeviceContext& context, WaitKind kind, int peer, RingIndex want,
                                           const void* call_site) {
@@ -75,8 +81,16 @@ ANYGIN_DEVICE inline bool wait_for_credit(const DeviceContext& context, int peer
   const uint32_t depth = (uint32_t{1} << view.depth_log2) + (MUTANT(proxy_credit_off_by_one) ? 1u : 0u);
   const auto has_credit = [consumed, index, depth] { return index.distance_from(load_index(consumed)) < depth; };
   const RingIndex want = index + (1 - depth);
-  return wait_until(has_credit, context.abort_word, reason_of(context, WaitKind::kCredit, peer, want, call_site)) ==
-         WaitOutcome::kSatisfied;
+#if defined(ANYGIN_TARGET_CUDA)
+  uint32_t* seen = &view.claims[peer].consumed_seen;
+  if (index.distance_from(RingIndex(load_relaxed(seen))) < depth) return true;
+#endif
+  const WaitOutcome outcome =
+      wait_until(has_credit, context.abort_word, reason_of(context, WaitKind::kCredit, peer, want, call_site));
+#if defined(ANYGIN_TARGET_CUDA)
+  store_relaxed(seen, load_index(consumed).raw());  // of several lanes an older value may stay: it promises less
+#endif
+  return outcome == WaitOutcome::kSatisfied;
 }
 
 // Tells the engine that the ring of `peer` has a new descriptor. Engines of CUDA kernels look at every ring.
@@ -114,7 +128,7 @@ ANYGIN_DEVICE inline void post_gfd(const ContextView& view, int peer, RingIndex 
 ANYGIN_DEVICE inline void post_pieces(const DeviceContext& context, int peer, GfdFields last, uint64_t bytes) {
   const ContextView& view = view_of(context);
   const uint32_t more = bytes == 0 ? 0 : static_cast<uint32_t>((bytes - 1) / kGfdBytesMax);
-  const RingIndex first(claim(&view.peers[peer].produced, more + 1));
+  const RingIndex first(claim(&view.claims[peer].produced, more + 1));
   const void* call_site = reinterpret_cast<const void*>(last.call_site);
   last.operation = first.raw();
   for (uint32_t i = 0; i <= more; ++i) {
@@ -176,7 +190,7 @@ ANYGIN_DEVICE inline void proxy_get(const DeviceContext& context, const GetReque
 // A request names its peer and the first index that it need not wait for.
 ANYGIN_DEVICE inline void proxy_flush_async(const DeviceContext& context, int peer, FlushRequest* request) {
   request->opaque[0] = static_cast<uint64_t>(static_cast<uint32_t>(peer));
-  const uint32_t produced = load_relaxed(&proxy::view_of(context).peers[peer].produced);
+  const uint32_t produced = load_relaxed(&proxy::view_of(context).claims[peer].produced);
   request->opaque[1] = MUTANT(proxy_flush_one_short) ? produced - 1 : produced;
 }
 

@@ -27,6 +27,13 @@ void for_each_bit(uint64_t bits, uint32_t first, const Visit& visit) {
   for (; bits != 0; bits &= bits - 1) visit(first + static_cast<uint32_t>(std::countr_zero(bits)));
 }
 
+// Is the descriptor `index` of a ring published, in its lap?
+bool holds(const ContextView& view, uint32_t peer, RingIndex index) {
+  const int depth_log2 = static_cast<int>(view.depth_log2);
+  const Gfd* ring = view.rings + (uint64_t{peer} << view.depth_log2);
+  return tag_of(observe(&ring[slot_of(index, depth_log2)].words[0])) == lap_tag(index, depth_log2);
+}
+
 void touch(const void* address, uint64_t bytes, Access access, Action& action) {
   if (const auto name = world().memory.name_of(address)) action.footprint.push_back({*name, bytes, access});
 }
@@ -77,7 +84,7 @@ void ProxyEngine::add_context(uint32_t slot, const EngineContext& context) {
   added->failed.resize(view.rank_count);
   for (uint64_t peer = 0; peer < view.rank_count; ++peer) {
     added->rings.emplace_back(view.rings + (peer << view.depth_log2), view.peers + peer,
-                              static_cast<int>(view.depth_log2));
+                              kernels_ring_ ? view.claims + peer : nullptr, static_cast<int>(view.depth_log2));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   ANYGIN_ASSERT(reserved_[slot] && !contexts_[slot]);
@@ -123,7 +130,11 @@ bool ProxyEngine::busy() const {
     if (!context) continue;
     const ContextView& view = context->shared.view;
     for (uint32_t peer = 0; peer < view.rank_count; ++peer) {
-      if (RingIndex(load_relaxed(&view.peers[peer].produced)) != load_index(&view.peers[peer].consumed)) return true;
+      const RingIndex consumed = load_index(&view.peers[peer].consumed);
+      if (kernels_ring_ ? RingIndex(load_relaxed(&view.claims[peer].produced)) != consumed
+                        : holds(view, peer, consumed)) {
+        return true;
+      }
     }
   }
   return false;

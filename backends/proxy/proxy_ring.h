@@ -13,8 +13,9 @@ namespace anygin::proxy {
 class RingReader {
  public:
   RingReader() = default;
-  RingReader(const Gfd* slots, PeerWords* words, int depth_log2)
-      : slots_(slots), words_(words), depth_log2_(depth_log2) {}
+  // `claims` is null where the engine cannot read them.
+  RingReader(const Gfd* slots, PeerWords* words, const PeerClaims* claims, int depth_log2)
+      : slots_(slots), words_(words), claims_(claims), depth_log2_(depth_log2) {}
 
   // Has the producer published the next descriptor?
   bool filled() const { return tag_of(observe(&slot(decoded_).words[0])) == lap_tag(decoded_, depth_log2_); }
@@ -22,8 +23,11 @@ class RingReader {
   RingIndex decoded() const { return decoded_; }
   RingIndex completed() const { return completed_; }
   uint32_t in_flight() const { return decoded_.distance_from(completed_); }
-  // Claimed by producers and not yet decoded; some may not be published yet.
-  uint32_t waiting() const { return RingIndex(load_relaxed(&words_->produced)).distance_from(decoded_); }
+  // Claimed by producers and not yet decoded; some may not be published yet. Without claims: whether there is any.
+  uint32_t waiting() const {
+    if (claims_ == nullptr) return filled() ? 1 : 0;
+    return RingIndex(load_relaxed(&claims_->produced)).distance_from(decoded_);
+  }
 
   // filled() was true: the next descriptor, in flight from now on.
   const Gfd& take() {
@@ -44,6 +48,7 @@ class RingReader {
 
   const Gfd* slots_ = nullptr;
   PeerWords* words_ = nullptr;
+  const PeerClaims* claims_ = nullptr;
   int depth_log2_ = 0;
   RingIndex decoded_{kFirstIndex};
   RingIndex completed_{kFirstIndex};

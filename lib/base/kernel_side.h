@@ -23,6 +23,12 @@ class KernelSide {
   // already reached is fine. Host threads; may wait for running kernels where the platform does.
   virtual Status reach(char* base, size_t bytes) = 0;
   virtual void release(char* base) = 0;
+
+  // Where kernels do not call us: zero-filled memory beside them, which the host writes with write_near(). Host
+  // threads; no kernel is waited for.
+  virtual Result<char*> allocate_near(size_t bytes) = 0;
+  virtual void free_near(char* piece) = 0;
+  virtual Status write_near(char* to, const void* from, size_t bytes) = 0;
 };
 
 // This prefix's. Any thread.

@@ -11,6 +11,12 @@ class MappedKernelSide final : public KernelSide {
   bool pins_memory() const override { return false; }
   Status reach(char*, size_t) override { return Status(); }
   void release(char*) override {}
+  Result<char*> allocate_near(size_t) override { return nowhere(); }
+  void free_near(char*) override {}
+  Status write_near(char*, const void*, size_t) override { return nowhere(); }
+
+ private:
+  static Status nowhere() { return Status(Code::kInternalError, "memory near kernels", "kernels run in host memory"); }
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "anygin/base/kernel_side.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
@@ -30,22 +31,31 @@ void free_on_heap(void* memory) {
   ANYGIN_ASSERT(freed.ok());
 }
 
+anyginDevCommView* view_in(char* block) {
+  return reinterpret_cast<anyginDevCommView*>(block);
+}
+
 // The view and the word that follows it.
-Result<anyginDevCommView*> make_view(Communicator& communicator, const DevCommWish& wish) {
+Result<NearBlock> make_view(Communicator& communicator, const DevCommWish& wish) {
   const size_t bytes = sizeof(anyginDevCommView) + sizeof(uint32_t);
-  Result<char*> memory = world().heap.allocate(bytes, communicator.device());
-  if (!memory.ok()) return memory.status();
-  std::memset(*memory, 0, bytes);
-  auto* view = reinterpret_cast<anyginDevCommView*>(*memory);
+  Result<NearBlock> block = NearBlock::create(bytes, communicator.device());
+  if (!block.ok()) return block;
+  anyginDevCommView* view = view_in(block->host());
   view->communicator = communicator.identity();
   view->vaSignals = wish.wants_gin() && wish.asked.ginVaSignalsRequired;
   view->misuseSink = communicator.misuse_sink();
-  view->contextReported = reinterpret_cast<uint32_t*>(view + 1);
+  view->contextReported = reinterpret_cast<uint32_t*>(view_in(block->kernel()) + 1);
   publish(&view->live, kAnyginDevCommLive);
-  return view;
+  ANYGIN_TRY(block->publish());
+  return block;
 }
 
 }  // namespace
+
+uint64_t* DevCommSet::shadows_of(const Entry& entry, const ResourceLayout& layout) {
+  char* place = entry.shadows.kernel() != nullptr ? entry.shadows.kernel() : entry.resources + layout.shadows_offset;
+  return reinterpret_cast<uint64_t*>(place);
+}
 
 DevCommSet::DevCommSet(Communicator& communicator) : communicator_(communicator) {}
 
@@ -134,9 +144,13 @@ Status DevCommSet::open(const DevCommWish& wish, Entry& entry, ResourceLayout& l
     layout = plan(contexts);
   }
   ANYGIN_TRY(open_resources(layout, entry));
-  Result<anyginDevCommView*> view = make_view(communicator_, wish);
+  Result<NearBlock> view = make_view(communicator_, wish);
   if (!view.ok()) return view.status();
-  entry.view = *view;
+  entry.view = std::move(*view);
+  if (contexts == 0 || layout.signals == 0 || kernel_side().calls_us()) return Status();
+  Result<NearBlock> shadows = NearBlock::create(sizeof(uint64_t) * contexts * layout.signals, communicator_.device());
+  if (!shadows.ok()) return shadows.status();
+  entry.shadows = std::move(*shadows);
   return Status();
 }
 
@@ -204,7 +218,7 @@ Status DevCommSet::fill(const DevCommWish& wish, const Entry& entry, const Resou
   made.lsaSize_rcp32 = reciprocal(static_cast<uint32_t>(place.lsa_size));
   made.windowTable = *table;
   made.resourceWindow = entry.window != nullptr ? entry.window->view : nullptr;
-  made.resourceWindow_inlined.view = entry.view;
+  made.resourceWindow_inlined.view = view_in(entry.view.kernel());
   made.worldGinBarrier = barrier(DevCommWish::kWorldGin);
   made.railGinBarrier = barrier(DevCommWish::kRailGin);
   made.lsaBarrier = lsa(DevCommWish::kLsa, wish.asked.lsaBarrierCount);
@@ -221,9 +235,7 @@ Status DevCommSet::fill(const DevCommWish& wish, const Entry& entry, const Resou
     made.ginContextCount = contexts;
     made.ginStrongLegacySignals = wish.asked.ginStrongSignalsRequired;
     made.ginContextsRailed = wish.railed();
-    if (layout.signals > 0) {
-      made.ginSignalShadows = reinterpret_cast<uint64_t*>(entry.resources + layout.shadows_offset);
-    }
+    if (layout.signals > 0) made.ginSignalShadows = shadows_of(entry, layout);
   }
   *out = made;
   return Status();
@@ -233,10 +245,10 @@ Status DevCommSet::fill(const DevCommWish& wish, const Entry& entry, const Resou
 Status DevCommSet::destroy(const ncclDevComm& dev_comm) {
   const std::lock_guard lock(mutex_);
   for (auto& [ordinal, entry] : entries_) {
-    if (!entry.live || entry.view != dev_comm.resourceWindow_inlined.view) continue;
+    if (!entry.live || view_in(entry.view.kernel()) != dev_comm.resourceWindow_inlined.view) continue;
     entry.live = false;
-    publish(&entry.view->live, uint64_t{0});
-    return Status();
+    publish(&view_in(entry.view.host())->live, uint64_t{0});
+    return entry.view.publish();
   }
   return Status(Code::kInternalError, "device communicator",
                 "it is not one of this communicator, or was destroyed before");
@@ -246,7 +258,8 @@ void DevCommSet::release(Entry& entry) {
   entry.contexts.reset();
   if (entry.window != nullptr) (void)communicator_.windows().remove(entry.window->view);
   free_on_heap(entry.resources);
-  free_on_heap(entry.view);
+  entry.view = NearBlock();
+  entry.shadows = NearBlock();
 }
 
 void DevCommSet::clear() {

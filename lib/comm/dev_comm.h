@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "anygin/backends/backend.h"
+#include "anygin/base/near_block.h"
 #include "anygin/comm/requirements.h"
 #include "nccl_device/core.h"
 
@@ -31,13 +32,15 @@ class DevCommSet {
 
  private:
   struct Entry {
-    anyginDevCommView* view = nullptr;
+    NearBlock view;            // anyginDevCommView, and the word that follows it
+    NearBlock shadows;         // u64 [context][signal], where the resource window is far from kernels
     Window* window = nullptr;  // of the resources; null if there are none
     char* resources = nullptr;
     std::unique_ptr<ContextSet> contexts;
     bool live = true;
   };
 
+  static uint64_t* shadows_of(const Entry& entry, const ResourceLayout& layout);
   Status agree_on(const DevCommWish& wish);
   Status open(const DevCommWish& wish, Entry& entry, ResourceLayout& layout, uint32_t& contexts);
   Status open_contexts(const DevCommWish& wish, Entry& entry, ResourceLayout& layout, uint32_t& contexts);

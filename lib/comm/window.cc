@@ -124,10 +124,11 @@ Status WindowSet::check(const WindowRequest& request, uint64_t* heap_offset) con
   const DeviceHeap& heap = world().heap;
   const std::optional<Allocation> allocation = heap.find(request.base);
   if (!allocation && !kernel_side().calls_us()) {
-    return bad(fmt::format("the buffer {} is not memory of ncclMemAlloc, which would be right: here windows lie in host "
-                           "memory that kernels and the engine map; the engine calls no CUDA function, so that it cannot "
-                           "read memory of cudaMalloc",
-                           static_cast<const void*>(request.base)));
+    return bad(
+        fmt::format("the buffer {} is not memory of ncclMemAlloc, which would be right: here windows lie in host "
+                    "memory that kernels and the engine map; the engine calls no CUDA function, so that it cannot "
+                    "read memory of cudaMalloc",
+                    static_cast<const void*>(request.base)));
   }
   if (!allocation) {
     return bad(fmt::format("the buffer {} is not device memory of this process; memory of ncclMemAlloc would be right",
@@ -229,11 +230,17 @@ Status WindowSet::build_view(Window& window) {
   const Layout& layout = communicator_.layout();
   const auto ranks = static_cast<size_t>(layout.size), near = static_cast<size_t>(layout.lsa_size);
   const size_t bytes = sizeof(ncclWindow_vidmem) + ranks * sizeof(uint64_t) + 2 * near * sizeof(void*);
-  Result<ncclWindow_vidmem*> view = allocate_for_kernels<ncclWindow_vidmem>(bytes, communicator_.device());
-  if (!view.ok()) return view.status();
-  auto* sizes = reinterpret_cast<uint64_t*>(*view + 1);
+  Result<NearBlock> block = NearBlock::create(bytes, communicator_.device());
+  if (!block.ok()) return block.status();
+  window.block = std::move(*block);
+  ncclWindow_vidmem& out = window.host_view();
+  auto* sizes = reinterpret_cast<uint64_t*>(&out + 1);
   auto** bases = reinterpret_cast<char**>(sizes + ranks);
   auto** wake_words = reinterpret_cast<void**>(bases + near);
+  const auto for_kernels = [&](auto* in_block) {
+    return reinterpret_cast<decltype(in_block)>(window.block.kernel() +
+                                                (reinterpret_cast<char*>(in_block) - window.block.host()));
+  };
   std::copy(window.sizes.begin(), window.sizes.end(), sizes);
   std::copy(window.lsa_bases.begin(), window.lsa_bases.end(), bases);
   const Rank first = layout.lsa_team(communicator_.rank()) * layout.lsa_size;
@@ -241,7 +248,6 @@ Status WindowSet::build_view(Window& window) {
   for (size_t i = 0; i < near; ++i) {
     wake_words[i] = rings ? communicator_.wake_word(first + static_cast<Rank>(i)) : nullptr;
   }
-  ncclWindow_vidmem& out = **view;
   out.communicator = communicator_.identity();
   out.id = window.id;
   out.flags = static_cast<uint16_t>(window.request.flags);
@@ -250,11 +256,12 @@ Status WindowSet::build_view(Window& window) {
   out.lsaRank = layout.lsa_rank(communicator_.rank());
   out.lsaSize = layout.lsa_size;
   out.userPointer = window.request.base;
-  out.sizes = sizes;
-  out.lsaBases = bases;
-  out.lsaWakeWords = rings ? wake_words : nullptr;
+  out.sizes = for_kernels(sizes);
+  out.lsaBases = for_kernels(bases);
+  out.lsaWakeWords = rings ? for_kernels(wake_words) : nullptr;
   publish(&out.live, kAnyginWindowLive);
-  window.view = *view;
+  ANYGIN_TRY(window.block.publish());
+  window.view = for_kernels(&out);
   return Status();
 }
 
@@ -301,20 +308,20 @@ Status WindowSet::remove(const ncclWindow_vidmem* view) {
                   "it is not a window of this communicator, or was deregistered before");
   }
   window->live = false;
-  publish(&window->view->live, uint64_t{0});
+  publish(&window->host_view().live, uint64_t{0});
+  const Status told = window->block.publish();
   if (window->request.listed) {
     ProcessState::get().remove_window(view);
     unlist(*window);
   }
   if (window->in_backend) communicator_.backend()->deregister_window(window->id);
   window->in_backend = false;
-  return Status();
+  return told;
 }
 
 void WindowSet::clear() {
   for (const auto& [id, window] : windows_) {
     if (window->live && window->request.listed) ProcessState::get().remove_window(window->view);
-    if (window->view != nullptr) free_for_kernels(window->view);
   }
   windows_.clear();
   while (table_ != nullptr) {

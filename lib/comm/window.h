@@ -11,6 +11,7 @@
 #include "anygin/base/bootstrap.h"
 #include "anygin/base/heap.h"
 #include "anygin/base/ids.h"
+#include "anygin/base/near_block.h"
 #include "anygin/base/status.h"
 #include "nccl_device/core.h"
 
@@ -36,7 +37,9 @@ struct Window {
   std::vector<uint64_t> sizes;   // by rank
   std::vector<char*> lsa_bases;  // by LSA rank
   std::vector<DeviceHeap::Extent> near_extents;
-  ncclWindow_vidmem* view = nullptr;
+  NearBlock block;                    // the view, then the arrays it points to
+  ncclWindow_vidmem* view = nullptr;  // where kernels find it: ncclWindow_t
+  ncclWindow_vidmem& host_view() { return *reinterpret_cast<ncclWindow_vidmem*>(block.host()); }
   bool live = true;
   bool in_backend = false;
 };

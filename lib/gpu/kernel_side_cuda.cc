@@ -9,6 +9,7 @@
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/kernel_side.h"
+#include "anygin/gpu/near_memory.h"
 #include "anygin/gpu/window_memory.h"
 
 namespace anygin {
@@ -52,6 +53,10 @@ class CudaKernelSide final : public KernelSide {
     if (reached_.erase(base) == 1) (void)cudaHostUnregister(base);
   }
 
+  Result<char*> allocate_near(size_t bytes) override { return near_.allocate(bytes); }
+  void free_near(char* piece) override { near_.free(piece); }
+  Status write_near(char* to, const void* from, size_t bytes) override { return near_.write(to, from, bytes); }
+
   bool is_reached(const void* address) {
     const auto* byte = static_cast<const char*>(address);
     const std::lock_guard lock(mutex_);
@@ -64,6 +69,7 @@ class CudaKernelSide final : public KernelSide {
  private:
   std::mutex mutex_;
   std::map<const char*, size_t> reached_;
+  gpu::NearMemory near_;
 };
 
 CudaKernelSide& cuda_side() {

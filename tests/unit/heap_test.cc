@@ -158,5 +158,80 @@ TEST_F(Heap, AllocatesAndFreesInAnyOrder) {
   EXPECT_TRUE(heap_.allocate(62 * kPage, 0).ok());  // in one piece again
 }
 
+// The place of kernels of a GPU, without one: remembers what they reach.
+class PinningSide final : public KernelSide {
+ public:
+  bool calls_us() const override { return false; }
+  bool pins_memory() const override { return true; }
+  Status reach(char* base, size_t bytes) override {
+    if (reached.size() == most) return Status(Code::kCudaError, "test", "no more");
+    reached[base] = bytes;
+    return Status();
+  }
+  void release(char* base) override { reached.erase(base); }
+  Result<char*> allocate_near(size_t) override { return Status(Code::kInternalError, "test", "nothing near"); }
+  void free_near(char*) override {}
+  Status write_near(char*, const void*, size_t) override { return Status(); }
+
+  size_t most = 8;
+  std::map<char*, size_t> reached;
+};
+
+TEST(PinnedHeap, OpensExtentsThatKernelsReachAsTheyAreNeeded) {
+  PinningSide side;
+  {
+    MemoryMap map;
+    DeviceHeap heap(map, 4 * DeviceHeap::kPinnedBytes, side);
+    EXPECT_TRUE(side.reached.empty()) << "nothing was asked for";
+    char* small = *heap.allocate(100, 0);
+    ASSERT_EQ(side.reached.size(), 1u);
+    EXPECT_EQ(side.reached.begin()->second, DeviceHeap::kPinnedBytes);
+    char* large = *heap.allocate(2 * DeviceHeap::kPinnedBytes, 0);
+    EXPECT_EQ(side.reached.size(), 2u);
+    EXPECT_GE(large, small + DeviceHeap::kPinnedBytes - kPage);
+    const DeviceHeap::Extent first = heap.extent_of(small), second = heap.extent_of(large);
+    EXPECT_EQ(first.offset, 0u);
+    EXPECT_EQ(first.bytes, DeviceHeap::kPinnedBytes);
+    EXPECT_EQ(second.offset, DeviceHeap::kPinnedBytes + kPage) << "a page between, so that nothing spans two extents";
+    EXPECT_EQ(second.bytes, 2 * DeviceHeap::kPinnedBytes + 2 * kPage);
+    EXPECT_FALSE(heap.allocate(DeviceHeap::kPinnedBytes, 0).ok());
+    EXPECT_EQ(side.reached.size(), 2u) << "what does not fit opens nothing";
+    EXPECT_TRUE(heap.free(large).ok());
+    EXPECT_EQ(heap.extent_of(*heap.allocate(kPage, 0)).offset, 0u);
+  }
+  EXPECT_TRUE(side.reached.empty()) << "the heap releases what it opened";
+}
+
+TEST(PinnedHeap, FreedMemoryKeepsItsPagesAndComesBackZero) {
+  PinningSide side;
+  MemoryMap map;
+  DeviceHeap heap(map, DeviceHeap::kPinnedBytes, side);
+  const auto resident = [&] {
+    struct stat file {};
+    fstat(heap.fd(), &file);
+    return static_cast<size_t>(file.st_blocks) * 512;
+  };
+  char* a = *heap.allocate(20 * kPage, 0);
+  std::memset(a, 0x5a, 20 * kPage);
+  const size_t before = resident();
+  ASSERT_TRUE(heap.free(a).ok());
+  EXPECT_GE(resident(), before) << "a hole would part the host's pages from the kernels'";
+  char* again = *heap.allocate(20 * kPage, 0);
+  EXPECT_EQ(again, a);
+  for (size_t i = 0; i < 20 * kPage; ++i) ASSERT_EQ(again[i], 0);
+}
+
+TEST(PinnedHeap, SaysWhyKernelsDoNotReachMore) {
+  PinningSide side;
+  side.most = 0;
+  MemoryMap map;
+  DeviceHeap heap(map, DeviceHeap::kPinnedBytes, side);
+  const Result<char*> refused = heap.allocate(1, 0);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().text(), "no more");
+  side.most = 1;
+  EXPECT_TRUE(heap.allocate(1, 0).ok());
+}
+
 }  // namespace
 }  // namespace anygin

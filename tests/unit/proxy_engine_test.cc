@@ -71,6 +71,26 @@ TEST_F(ProxyEngineTest, weak_inline_and_window_signals_keep_what_they_are) {
   EXPECT_EQ(second.signal.strength, Strength::kWeak);
 }
 
+TEST_F(ProxyEngineTest, an_engine_that_nobody_rings_looks_at_every_ring) {
+  ProxyRig rig({3, 2, 2, 8, 8, false});
+  EXPECT_TRUE(rig.engine->has_work()) << "it has contexts to look at";
+  EXPECT_FALSE(rig.engine->busy());
+  for (uint32_t lap = 0; lap < 3; ++lap) {
+    for (const int peer : {2, 0}) {
+      for (const uint32_t context : {1u, 0u}) {
+        for (uint32_t i = 0; i < 4; ++i) proxy_put(rig.context(context), put_request(peer, i, i, 1));
+      }
+    }
+    EXPECT_TRUE(rig.engine->busy()) << "published, though nobody says how many were claimed";
+    settle();
+    EXPECT_THAT(rig.transport.posted, SizeIs(16 * (lap + 1)));
+    EXPECT_TRUE(rig.engine->busy()) << "at the NIC";
+    rig.transport.complete(16);
+    settle();
+    EXPECT_FALSE(rig.engine->busy());
+  }
+}
+
 TEST_F(ProxyEngineTest, a_get_reads_the_peer) {
   ProxyRig rig({});
   proxy_get(rig.context(), get_request(1, 256, 512, 8));

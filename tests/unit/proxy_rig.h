@@ -34,6 +34,7 @@ struct RigShape {
   uint32_t depth_log2 = 4;
   uint32_t signals = 8;
   uint32_t counters = 8;
+  bool kernels_ring = true;  // if not, what they raise is not what the engine looks at
 };
 
 // The world must be in place. Windows 1 (ordinary) and 2 (strict ordering) of kWindowBytes exist; transport contexts
@@ -48,7 +49,8 @@ class ProxyRig {
     transport.add_region(1, kWindowBytes);
     transport.add_region(2, kWindowBytes);
     transport.add_region(kSignalRegion, uint64_t{shape.contexts} * shape.signals * 8);
-    engine = std::make_unique<proxy::ProxyEngine>(proxy::ProxyEngine::Parts{transport, listener, &abort_word, 0});
+    engine = std::make_unique<proxy::ProxyEngine>(
+        proxy::ProxyEngine::Parts{transport, listener, &abort_word, 0, shape.kernels_ring});
     engine->windows().set(WindowId(1), {1, false});
     engine->windows().set(WindowId(2), {2, true});
     auto created = proxy::ContextMemory::create(
@@ -80,7 +82,7 @@ class ProxyRig {
     const CellRef cell = proxy_counter_cell(context(context_index), id);
     return *cell.cell - *cell.base;
   }
-  uint32_t produced(int peer) { return memory->views()[0].peers[peer].produced - proxy::kFirstIndex; }
+  uint32_t produced(int peer) { return memory->views()[0].claims[peer].produced - proxy::kFirstIndex; }
   uint32_t consumed(int peer) {
     return static_cast<uint32_t>(memory->views()[0].peers[peer].consumed) - proxy::kFirstIndex;
   }
@@ -94,7 +96,7 @@ class ProxyRig {
   void add(uint32_t index) {
     proxy::ContextView& view = memory->views()[index];
     view.engine = static_cast<Engine*>(engine.get());
-    view.doorbell = engine->doorbell(slots[index]);
+    view.doorbell = shape_.kernels_ring ? engine->doorbell(slots[index]) : &unheard;
     view.doorbell_bit = proxy::ProxyEngine::doorbell_bit(slots[index]);
     view.signals = signals.data() + size_t{index} * shape_.signals;
     proxy::EngineContext shared;
@@ -112,6 +114,7 @@ class ProxyRig {
   ScriptedTransport transport;
   RecordingListener listener;
   uint32_t abort_word = 0;
+  uint64_t unheard = 0;
   std::unique_ptr<proxy::ProxyEngine> engine;
   std::unique_ptr<proxy::ContextMemory> memory;
   std::vector<uint64_t> signals;

@@ -66,6 +66,20 @@ TEST(ThreadExecutor, PollStepsEnginesInIdOrder) {
   executor.remove(early);
 }
 
+TEST(ThreadExecutor, HelpersThatAlwaysLookNeedNoRing) {
+  SteadyClock clock;
+  ThreadExecutor executor(clock, 2, ThreadExecutor::Helping::kAlways);
+  ScriptedEngine engine(1);
+  executor.add(engine);
+  std::this_thread::sleep_for(milliseconds(5));
+  for (uint64_t number = 1; number <= 20; ++number) {
+    engine.push(0, number);  // nobody is kicked
+    ASSERT_TRUE(comes_true([&] { return engine.ran().size() == number; })) << number;
+  }
+  executor.remove(engine);
+  EXPECT_FALSE(engine.was_stepped_twice_at_a_time());
+}
+
 TEST(ThreadExecutor, HonoursWakeUpTimes) {
   VirtualClock clock;
   ThreadExecutor executor(clock, 0);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what the cuda target must show, on a machine with one GPU: everything comes from a bundle that tools/dev/bundle_E.sh
 # made. Each step has a time limit; the log goes to $OUT (or the bundle's folder).
-#   device_E.sh [steps ...]        probe examples procs conformance bench sanitizer; none: all of them
+#   device_E.sh [steps ...]        probe blocking examples bench procs procs_logged conformance conformance_procs sanitizer; none: all of them
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here}
@@ -15,16 +15,43 @@ ends=$((SECONDS + ${DEVICE_E_SECONDS:-500}))  # steps that would begin later are
 
 say() { echo "$@" | tee -a "$log"; }
 
+stacks_left=3
+# Where the threads of a process that hangs are.
+stacks_of() {
+  [ $stacks_left -gt 0 ] && command -v cuda-gdb >/dev/null || return
+  stacks_left=$((stacks_left - 1))
+  say "$(timeout -k 2 40 cuda-gdb -p "$1" -batch -ex 'thread apply all bt 14' 2>&1 | grep -E '^(Thread|#)' | cut -c 1-160)"
+}
+
+# bounded SECONDS FILE COMMAND...: 124 if it had to be ended; its threads are listed before.
+bounded() {
+  local limit=$1 file=$2 pid waited=0
+  shift 2
+  "$@" >"$file" 2>&1 </dev/null &
+  pid=$!
+  while kill -0 $pid 2>/dev/null; do
+    sleep 0.05
+    waited=$((waited + 1))
+    [ $((waited * 5)) -lt $((limit * 100)) ] && continue
+    stacks_of $pid
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    return 124
+  done
+  wait $pid
+}
+
 # step NAME SECONDS COMMAND...: runs it, keeps the output, says how it ended and how long it took.
 step() {
-  local name=$1 limit=$2 begin=$EPOCHREALTIME code output
+  local name=$1 limit=$2 begin=$EPOCHREALTIME code output file=/tmp/device_E.out
   shift 2
   if [ $SECONDS -ge $ends ]; then
     skipped=$((skipped + 1))
     return
   fi
-  output=$(timeout -k 2 "$limit" "$@" 2>&1 </dev/null)
+  bounded "$limit" $file "$@"
   code=$?
+  output=$(cat $file)
   local took
   took=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f", b - a }')
   if [ $code -eq 0 ]; then
@@ -46,16 +73,41 @@ machine() {
 }
 
 probe() { step "probe" 60 "$here/bench/gpu_probe"; }
+blocking() { step "calls that wait for kernels" 60 "$here/bench/gpu_blocking"; }
 
 examples() {
   local ranks
+  export ANYGIN_HANG_TIMEOUT=3
   for ranks in 2 4 8; do
-    step "ring, $ranks ranks as threads" 30 "$here/examples/ring" -r $ranks
-    step "alltoall, $ranks ranks as threads" 30 "$here/examples/alltoall_gin" -r $ranks
+    step "ring, $ranks ranks as threads" 12 "$here/examples/ring" -r $ranks
+    step "alltoall, $ranks ranks as threads" 12 "$here/examples/alltoall_gin" -r $ranks
   done
-  ANYGIN_DEVICES=8 step "alltoall, 8 ranks as threads on 8 shown devices" 30 "$here/examples/alltoall_gin" -r 8
-  ANYGIN_PROFILE=relaxed ANYGIN_DEVICES=8 step "alltoall, 8 ranks, relaxed" 30 "$here/examples/alltoall_gin" -r 8
-  ANYGIN_TOPOLOGY=2x4 ANYGIN_DEVICES=8 step "alltoall, 8 ranks, 2 nodes" 30 "$here/examples/alltoall_gin" -r 8
+  ANYGIN_DEVICES=8 step "alltoall, 8 ranks as threads on 8 shown devices" 12 "$here/examples/alltoall_gin" -r 8
+  ANYGIN_PROFILE=relaxed ANYGIN_DEVICES=8 step "alltoall, 8 ranks, relaxed" 12 "$here/examples/alltoall_gin" -r 8
+  ANYGIN_TOPOLOGY=2x4 ANYGIN_DEVICES=8 step "alltoall, 8 ranks, 2 nodes" 12 "$here/examples/alltoall_gin" -r 8
+}
+
+mps_start() {
+  local folder
+  folder=$(mktemp -d)
+  export CUDA_MPS_PIPE_DIRECTORY=$folder CUDA_MPS_LOG_DIRECTORY=$folder
+  nvidia-cuda-mps-control -d </dev/null >/dev/null 2>&1 || say "no MPS here"
+}
+mps_end() {
+  echo quit | timeout 10 nvidia-cuda-mps-control >/dev/null 2>&1
+  say "$(tail -n "${1:-0}" "$CUDA_MPS_LOG_DIRECTORY"/*.log 2>&1)"
+  unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+}
+
+# Processes with the MPS daemon's log shown; `procs` leaves the daemon to anygin run.
+procs_logged() {
+  local ranks
+  say "shm: $(df -h /dev/shm | tail -n 1); limits: $(ulimit -l -n -u | tr -s ' ' | tr '\n' ';')"
+  mps_start
+  for ranks in 2 4 8; do
+    step "alltoall, $ranks ranks as processes, own MPS" 30 "$anygin" run -n $ranks --timeout 25 -- "$here/examples/alltoall_gin"
+  done
+  mps_end 30
 }
 
 procs() {
@@ -83,17 +135,16 @@ conformance() {
 }
 
 conformance_procs() {
-  local program case quiet=1 lines=12 pipes
-  pipes=$(mktemp -d)
-  export ANYGIN_DEVICES=16 CUDA_MPS_PIPE_DIRECTORY=$pipes CUDA_MPS_LOG_DIRECTORY=$pipes
-  nvidia-cuda-mps-control -d </dev/null >/dev/null 2>&1 || say "no MPS here"
+  local program case quiet=1 lines=12
+  export ANYGIN_DEVICES=16
+  mps_start
   for program in signals completion values barriers failure; do
     for case in $("$here/conformance/conformance_$program"); do
       step "$case cuda/proxy/emu/direct/inorder/procs" 15 "$here/conformance/conformance_$program" --procs "$case"
     done
   done
-  echo quit | timeout 10 nvidia-cuda-mps-control >/dev/null 2>&1
-  unset ANYGIN_DEVICES CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+  mps_end
+  unset ANYGIN_DEVICES
 }
 
 bench() {
@@ -111,7 +162,7 @@ sanitizer() {
 }
 
 machine
-[ $# -gt 0 ] || set -- probe examples bench procs conformance conformance_procs sanitizer
+[ $# -gt 0 ] || set -- probe blocking examples bench procs conformance conformance_procs sanitizer
 for part in "$@"; do
   say "--- $part, $SECONDS s"
   "$part"

@@ -270,7 +270,8 @@ NCCL_DEVICE_INLINE WaitOutcome wait_limited(const Predicate& predicate, const ui
 }
 
 NCCL_DEVICE_INLINE uint64_t value_of(const CellRef& cell) {
-  return load_relaxed(cell.cell) - (cell.base ? load_relaxed(cell.base) : 0);
+  const uint64_t base = cell.base ? load_relaxed(cell.base) : 0;
+  return poll(cell.cell) - base;
 }
 
 ANYGIN_NCCL_OUTLINED uint64_t read_cell(const Call& call, const CellRef& cell, int bits, cuda::memory_order order) {

@@ -54,7 +54,7 @@ ANYGIN_NCCL_OUTLINED void check(ncclDevComm const& comm, ncclTeam team, ncclLsaB
 // Waits until `inbox` holds `want` or a later epoch.
 ANYGIN_NCCL_OUTLINED WaitOutcome wait_inbox(ncclDevComm const& comm, const uint32_t* inbox, uint32_t want,
                                             const WaitReason& reason, uint64_t timeout_cycles) {
-  const auto reached = [inbox, want] { return rolling_reached(want, load_relaxed(inbox), 32); };
+  const auto reached = [inbox, want] { return rolling_reached(want, poll(inbox), 32); };
   return gin::wait_limited(reached, comm.abortFlag, reason, timeout_cycles);
 }
 
