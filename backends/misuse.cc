@@ -4,6 +4,7 @@
 #include "anygin/backends/misuse.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <string>
@@ -136,11 +137,16 @@ std::string what_is_wrong(const Misuse& m) {
   return "misuse";
 }
 
+std::string place_of(const Misuse& m) {
+  if (m.call_site != nullptr) return describe_line(m.call_site);
+  return fmt::format("block ({}), thread ({})", fmt::join(m.block, ","), fmt::join(m.thread, ","));
+}
+
 std::string report_of(const Misuse& m) {
   std::string text = fmt::format("{} by rank {}", name_of(m.call), m.rank);
   if (m.kind != MisuseKind::kContextIndex) text += fmt::format(", context {}", m.context);
   if (m.peer >= 0) text += fmt::format(", to rank {}", m.peer);
-  return fmt::format("{}: {} [at {}]", text, what_is_wrong(m), describe_line(m.call_site));
+  return fmt::format("{}: {} [at {}]", text, what_is_wrong(m), place_of(m));
 }
 
 void print_line(const std::string& text) {

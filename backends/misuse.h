@@ -63,7 +63,8 @@ struct Misuse {
   uint64_t value = 0;
   uint64_t bytes = 0;
   uint64_t limit = 0;
-  const void* call_site = nullptr;  // an address in the user's kernel; null on CUDA
+  const void* call_site = nullptr;  // an address in the user's kernel; null on CUDA, where the lane is named instead:
+  uint32_t block[3]{}, thread[3]{};
   uint32_t* abort_word = nullptr;   // becomes AbortCause::kMisuse
   void* sink = nullptr;             // MisuseListener of the cpu target, MisuseBlock of the cuda target; may be null
 };
@@ -100,6 +101,11 @@ ANYGIN_DEVICE inline void record_misuse(const Misuse& misuse) {
   MisuseBlock* block = static_cast<MisuseBlock*>(misuse.sink);
   if (!block || claim(&block->taken, 1u) != 0) return;
   block->misuse = misuse;
+  const uint32_t at[2][3] = {{blockIdx.x, blockIdx.y, blockIdx.z}, {threadIdx.x, threadIdx.y, threadIdx.z}};
+  for (int axis = 0; axis < 3; ++axis) {
+    block->misuse.block[axis] = at[0][axis];
+    block->misuse.thread[axis] = at[1][axis];
+  }
   publish(&block->complete, 1u);
 }
 ANYGIN_DEVICE inline void report_misuse(const Misuse& misuse) {

@@ -55,6 +55,7 @@ std::string identifiers_of(const std::string& line) {
 std::string part_of(const std::string& path) {
   static const std::pair<const char*, const char*> kParts[] = {{"lib/base/", "base"},
                                                                {"lib/simt/", "simt"},
+                                                               {"lib/gpu/", "gpu"},
                                                                {"lib/comm/", "comm"},
                                                                {"lib/include/", "include"},
                                                                {"backends/verbs/", "verbs"},
@@ -76,6 +77,7 @@ const std::map<std::string, std::set<std::string>>& allowed_includes() {
   static const std::map<std::string, std::set<std::string>> kAllowed = {
       {"base", {}},
       {"simt", {"base"}},
+      {"gpu", {"base", "simt"}},  // simt: device.h, which it implements for the cuda target
       {"backends", {"base"}},
       {"verbs", {"base", "backends", "emulated"}},  // emulated: its in-process table is one of the two fillers
       {"emulated", {"base", "backends", "verbs"}},
