@@ -21,7 +21,7 @@ namespace anygin::testing {
 struct TestWorldParts {
   explicit TestWorldParts(uint64_t seed) : choices(seed) {}
 
-  static constexpr size_t kHeapBytes = size_t{256} << 20;  // sparse
+  static constexpr size_t kHeapBytes = size_t{1} << 30;  // sparse
 
   VirtualClock clock;
   SeededChoices choices;
