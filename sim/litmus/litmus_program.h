@@ -55,8 +55,8 @@ struct Work {
   uint8_t local = 0;     // first cell at the initiator, unless by value
   bool by_value = false;
   uint64_t value = 0;     // by_value: the granule; of a signal: what it adds
-  int8_t payload = -1;    // of a signal: the work it belongs to
-  int8_t counter = -1;    // cell that counts when this is locally complete
+  int payload = -1;       // of a signal: the work it belongs to
+  int counter = -1;       // cell that counts when this is locally complete
   bool stable = true;     // of a put: nothing ever changes its source, so that it makes no difference when it is read
   uint8_t capture = 0;    // place of what was read, unless stable
   bool observed = false;  // its flow's local completions can be told from outside: by a flush or a counter
@@ -71,11 +71,11 @@ struct Post {
   uint64_t value = 0;
   uint8_t granules = 0;
   uint8_t remote = 0, local = 0;  // first cells
-  int8_t signal = -1;             // cell
+  int signal = -1;                // cell
   bool strong = false;
   uint64_t add = 0;
-  int8_t counter = -1;  // cell
-  uint32_t works = 0;   // a bit a work
+  int counter = -1;    // cell
+  uint32_t works = 0;  // a bit a work
 };
 
 // One step of a thread.

@@ -146,7 +146,7 @@ void ProgramBuilder::post(Post post, const std::string& text) {
     work.flow = place;
     work.remote = static_cast<uint8_t>(post.signal);
     work.value = post.add;
-    work.payload = static_cast<int8_t>(payload);
+    work.payload = payload;
     post.works |= 1u << add_work(work);
   }
   Micro micro;
@@ -164,12 +164,12 @@ Post with_actions(ProgramBuilder& builder, Rank peer, const Actions& actions) {
   post.peer = peer;
   post.context = actions.context;
   if (actions.signal) {
-    post.signal = static_cast<int8_t>(builder.signal_cell(peer, actions.context, *actions.signal));
+    post.signal = builder.signal_cell(peer, actions.context, *actions.signal);
     post.strong = actions.strong;
     post.add = actions.add;
   }
   if (actions.counter) {
-    post.counter = static_cast<int8_t>(builder.counter_cell(builder.rank(), actions.context, *actions.counter));
+    post.counter = builder.counter_cell(builder.rank(), actions.context, *actions.counter);
   }
   return post;
 }
@@ -299,7 +299,7 @@ void ProgramBuilder::signal_peer(Rank peer, uint32_t context, uint32_t id, bool 
   Post call;
   call.peer = peer;
   call.context = context;
-  call.signal = static_cast<int8_t>(signal_cell(peer, context, id));
+  call.signal = signal_cell(peer, context, id);
   call.strong = strong;
   call.add = 1;
   post(call, text);

@@ -106,6 +106,7 @@ class Report {
     const std::set<Outcome> possible = litmus::explore(program_, profile_).outcomes;
     const double rate = static_cast<double>(count) / took.count();
     line(outcomes, hang, false, fmt::format("of {}, {} runs, {:.0f} a second", possible.size(), count, rate));
+    if (count == 1 && hang.empty()) fmt::print("        {}\n", describe(program_, outcome));
     for (const auto& [one, seed] : seeds) {
       if (possible.count(one) > 0) continue;
       verdict_ = std::max(verdict_, kExitFinding);
