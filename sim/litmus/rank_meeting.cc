@@ -22,7 +22,11 @@ class RankMeeting::Member final : public Bootstrap {
   const Rank rank_;
 };
 
-RankMeeting::RankMeeting(int ranks) : ranks_(ranks), given_(static_cast<size_t>(ranks)) {
+RankMeeting::RankMeeting(int ranks)
+    : ranks_(ranks),
+      ended_(static_cast<size_t>(ranks)),
+      rounds_(static_cast<size_t>(ranks)),
+      given_(static_cast<size_t>(ranks)) {
   for (Rank rank = 0; rank < ranks; ++rank) members_.push_back(std::make_unique<Member>(*this, rank));
 }
 
@@ -32,38 +36,57 @@ Status RankMeeting::run_on_all(const std::function<Status(Bootstrap&)>& body) {
   std::vector<std::thread> threads;
   for (auto& member : members_) {
     threads.emplace_back([this, &body, &member] {
+      const Rank rank = member->rank();
+      std::unique_lock lock(mutex_);
+      wait_for_turn(lock, rank);
+      lock.unlock();
       const Status status = body(*member);
-      if (!status.ok()) leave(status);
+      lock.lock();
+      if (!status.ok() && failed_.ok()) failed_ = status;
+      ended_[static_cast<size_t>(rank)] = true;
+      pass_turn(rank);
     });
   }
   for (std::thread& thread : threads) thread.join();
   return failed_;
 }
 
-void RankMeeting::leave(const Status& why) {
-  const std::lock_guard lock(mutex_);
-  if (failed_.ok()) failed_ = why;
+void RankMeeting::wait_for_turn(std::unique_lock<std::mutex>& lock, Rank rank) {
+  changed_.wait(lock, [&] { return turn_ == rank; });
+}
+
+// To the next rank that has not ended.
+void RankMeeting::pass_turn(Rank from) {
+  for (int i = 1; i <= ranks_; ++i) {
+    turn_ = (from + i) % ranks_;
+    if (!ended_[static_cast<size_t>(turn_)]) break;
+  }
   changed_.notify_all();
 }
 
-// A round ends when all have arrived; what it gathered stays until the next one ends, which no rank that still reads it
-// has entered.
+// Has a rank ended that did not enter the round of this one?
+bool RankMeeting::left_alone(Rank rank) const {
+  for (size_t other = 0; other < rounds_.size(); ++other) {
+    if (ended_[other] && rounds_[other] < rounds_[static_cast<size_t>(rank)]) return true;
+  }
+  return false;
+}
+
+// Every rank has one turn a round, so a rank whose turn comes again finds the round complete. The last rank keeps what
+// was gathered: it arrives in the next round only after all others have left this one.
 Result<std::vector<Gift>> RankMeeting::all_gather(Rank rank, const char* kind, const Gift& mine) {
   std::unique_lock lock(mutex_);
-  if (arrived_ > 0 && std::strcmp(kind, kind_) != 0) {
-    failed_ = Status(Code::kInternalError, kind, std::string("other ranks are in '") + kind_ + "'");
-    changed_.notify_all();
+  if (rank == 0) kind_ = kind;
+  if (failed_.ok() && std::strcmp(kind, kind_) != 0) {
+    failed_ = Status(Code::kInternalError, kind, std::string("rank 0 is in '") + kind_ + "'");
   }
-  kind_ = kind;
   given_[static_cast<size_t>(rank)] = mine;
-  const uint64_t round = round_;
-  if (++arrived_ == ranks_) {
-    taken_ = given_;
-    arrived_ = 0;
-    ++round_;
-    changed_.notify_all();
-  } else {
-    changed_.wait(lock, [&] { return round_ != round || !failed_.ok(); });
+  ++rounds_[static_cast<size_t>(rank)];
+  if (rank == ranks_ - 1) taken_ = given_;
+  pass_turn(rank);
+  wait_for_turn(lock, rank);
+  if (failed_.ok() && left_alone(rank)) {
+    failed_ = Status(Code::kInternalError, kind, "a rank has ended and does not come");
   }
   if (!failed_.ok()) return failed_;
   std::vector<Gift> gifts = taken_;

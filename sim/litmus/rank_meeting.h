@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Bootstrap of ranks that are set up on threads of one process. No clock: a rank that fails leaves, and the others
-// then fail with its reason.
+// The Bootstrap of ranks that are set up on threads of one process, one at a time: a rank runs to its next collective
+// call, then the next rank has its turn. So everything that ranks share is made in the same order each time.
 #pragma once
 
 #include <condition_variable>
@@ -26,16 +26,19 @@ class RankMeeting {
   class Member;
 
   Result<std::vector<Gift>> all_gather(Rank rank, const char* kind, const Gift& mine);
-  void leave(const Status& why);
+  void wait_for_turn(std::unique_lock<std::mutex>& lock, Rank rank);
+  void pass_turn(Rank from);
+  bool left_alone(Rank rank) const;
 
   const int ranks_;
   std::vector<std::unique_ptr<Member>> members_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  Rank turn_ = 0;
+  std::vector<bool> ended_;
+  std::vector<uint64_t> rounds_;     // that each rank has entered
   std::vector<Gift> given_, taken_;  // of the round under way, of the one that ended last
-  int arrived_ = 0;
-  uint64_t round_ = 0;
-  const char* kind_ = "";
+  const char* kind_ = "";            // of the round under way
   Status failed_;
 };
 
