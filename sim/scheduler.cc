@@ -42,6 +42,16 @@ void Scheduler::visit(const std::function<void(Engine&)>& visit) {
   for (const auto& slot : slots_) visit(*slot->engine);
 }
 
+void Scheduler::stall_one(ChoiceSource& choices) {
+  std::vector<Slot*> some;
+  for (const auto& slot : slots_) {
+    const std::string_view name = slot->engine->name();
+    if (name == "proxy" || name.substr(0, 8) == "software") some.push_back(slot.get());
+  }
+  if (some.empty()) return;
+  some[choices.pick_below(ChoiceKind::kFault, some.size())]->stalled_until = clock_.now() + kStallFor;
+}
+
 // Candidates in canonical order: engines go round by id, each engine's actions from where it stopped.
 void Scheduler::look() {
   candidates_.clear();
@@ -53,6 +63,10 @@ void Scheduler::look() {
   while (first < count && slots_[first]->engine->id().value <= last_engine_) ++first;
   for (size_t i = 0; i < count; ++i) {
     Slot& slot = *slots_[(first + i) % count];
+    if (slot.stalled_until > now) {
+      next_wake_ = std::min(next_wake_, slot.stalled_until);
+      continue;
+    }
     if (slot.engine->has_work() || slot.wake <= now) {
       slot.actions.begin(now);
       slot.engine->ready(slot.actions);

@@ -18,6 +18,7 @@ namespace anygin::sim {
 class Scheduler {
  public:
   static constexpr Time kStepTime = 100 * kNanosecond;  // what an action takes
+  static constexpr Time kStallFor = 200 * kMicrosecond;
   // Loops of the program that only look at memory are let run so often while nothing else can; then nobody will end
   // their wait. A wait through the library is judged at once.
   static constexpr uint64_t kPollsInVain = 200'000;
@@ -39,6 +40,8 @@ class Scheduler {
 
   // Called after every action.
   void set_observer(std::function<void()> observer) { observer_ = std::move(observer); }
+  // A NIC or proxy, chosen, does nothing for a while.
+  void stall_one(ChoiceSource& choices);
   void visit(const std::function<void(Engine&)>& visit);
 
   uint64_t steps() const { return steps_; }
@@ -52,6 +55,7 @@ class Scheduler {
     Engine* engine;
     ActionList actions{0};
     Time wake = kNever;
+    Time stalled_until = 0;
     size_t place = 0;  // where the canonical order goes on
   };
   struct Candidate {

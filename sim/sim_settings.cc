@@ -27,6 +27,12 @@ Status take_setting(std::string_view key, std::string_view value, SimSettings* s
     const bool whole = error == std::errc() && end == value.data() + value.size();
     return whole && settings->strategy.expected_steps > 0 ? Status() : bad(key, value, "a number from 1 on");
   }
+  if (key == "faults") {
+    Result<FaultPlan> faults = FaultPlan::parse(value);
+    if (!faults.ok()) return faults.status();
+    settings->faults = *faults;
+    return Status();
+  }
   if (key == "mode") {
     settings->replay_mode = value == "tolerant" ? ReplayMode::kTolerant : ReplayMode::kStrict;
     return value == "tolerant" || value == "strict" ? Status() : bad(key, value, "strict or tolerant");
@@ -35,7 +41,7 @@ Status take_setting(std::string_view key, std::string_view value, SimSettings* s
                             : key == "choices" ? &settings->choices_file
                             : key == "result"  ? &settings->result_file
                                                : nullptr;
-  if (file == nullptr) return bad(key, value, "one of strategy, steps, replay, mode, choices, result");
+  if (file == nullptr) return bad(key, value, "one of strategy, steps, faults, replay, mode, choices, result");
   *file = value;
   return Status();
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "anygin/base/status.h"
+#include "anygin/sim/fault_plan.h"
 #include "anygin/sim/sim_choices.h"
 #include "anygin/sim/strategy.h"
 
@@ -18,6 +19,7 @@ struct SimSettings {
   ReplayMode replay_mode = ReplayMode::kStrict;  // mode=strict|tolerant
   std::string choices_file;                      // choices=<file>: write the choices there
   std::string result_file;                       // result=<file>: write the result there
+  FaultPlan faults;                              // faults=<plan>
 };
 
 Result<SimSettings> parse_sim_settings(std::string_view text);

@@ -16,9 +16,16 @@ SimWorld::SimWorld(Ingredients in)
       World(SimWorldParts::clock, SimWorldParts::choices, SimWorldParts::executor, SimWorldParts::trace,
             SimWorldParts::memory, SimWorldParts::heap, SimWorldParts::page),
       control_(next_engine_id()),
+      fabric_(next_engine_id(), in.faults, in.checker),
       lanes_(next_engine_id()) {
   SimWorldParts::executor.use_wake_word(SimWorldParts::page.control().wake);
   World::control = &control_;
+  World::fabrics = &fabric_;
+  if (in.checker != nullptr) {
+    in.checker->set_world(this);
+    SimWorldParts::trace.add(*in.checker);
+  }
+  World::executor.add(fabric_);
   World::executor.add(control_);
   World::executor.add(lanes_.scheduler());
   simt::use_lane_machine(&lanes_);
@@ -28,6 +35,7 @@ SimWorld::~SimWorld() {
   simt::use_lane_machine(nullptr);
   World::executor.remove(lanes_.scheduler());
   World::executor.remove(control_);
+  World::executor.remove(fabric_);
 }
 
 }  // namespace anygin::sim

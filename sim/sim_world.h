@@ -9,9 +9,11 @@
 
 #include "anygin/base/options.h"
 #include "anygin/base/world.h"
+#include "anygin/sim/flow_checker.h"
 #include "anygin/sim/run_result.h"
 #include "anygin/sim/sim_control.h"
 #include "anygin/sim/sim_executor.h"
+#include "anygin/sim/sim_fabric.h"
 #include "anygin/sim/sim_trace.h"
 #include "anygin/simt/lane_machine.h"
 
@@ -56,6 +58,8 @@ class SimWorld final : private SimWorldParts, public World {
     Scheduler& scheduler;
     SimChoices& choices;
     ProgramThreads* threads = nullptr;
+    FaultPlan& faults;
+    FlowChecker* checker = nullptr;  // null: promises are not checked
     std::unique_ptr<TraceSink> trace_file{};
     size_t heap_bytes = size_t{1} << 32;  // sparse
   };
@@ -72,6 +76,7 @@ class SimWorld final : private SimWorldParts, public World {
  private:
   uint32_t last_engine_id_ = 0;
   SimControl control_;
+  SimFabric fabric_;
   SimLanes lanes_;
 };
 

@@ -64,15 +64,16 @@ Simulation::Simulation(SimSettings settings)
     : settings_(std::move(settings)),
       choices_(make_choices(settings_)),
       scheduler_(clock_, choices_),
-      threads_(clock_, [this] { drive(); }) {
+      threads_(clock_, [this] { drive(); }),
+      checker_([this](std::string what) { add_finding(RunVerdict::kFinding, std::move(what)); }) {
   scheduler_.add(threads_);
   scheduler_.set_observer([this] { observe(); });
 }
 
 World& Simulation::world() {
   if (!world_) {
-    world_ = std::make_unique<SimWorld>(
-        SimWorld::Ingredients{clock_, scheduler_, choices_, &threads_, open_trace_file(clock_)});
+    world_ = std::make_unique<SimWorld>(SimWorld::Ingredients{clock_, scheduler_, choices_, &threads_, settings_.faults,
+                                                              &checker_, open_trace_file(clock_)});
   }
   return *world_;
 }
@@ -86,6 +87,11 @@ void Simulation::drive() {
 }
 
 void Simulation::observe() {
+  constexpr uint64_t kStallEvery = 64;  // steps between opportunities
+  if (settings_.faults.any() && scheduler_.steps() % kStallEvery == 0 &&
+      settings_.faults.happens(FaultKind::kStall, choices_)) {
+    scheduler_.stall_one(choices_);
+  }
   if (!choices_.divergence()) return;
   result_.add(RunVerdict::kDiverged, scheduler_.steps(), *choices_.divergence());
   std::fprintf(stderr, "anygin: replay: %s (%s)\n", choices_.divergence()->c_str(), scheduler_.last_action().c_str());

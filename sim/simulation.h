@@ -40,11 +40,12 @@ class Simulation {
   void judge_standstill();
   [[noreturn]] void end_process(int exit_code);
 
-  const SimSettings settings_;
+  SimSettings settings_;
   VirtualClock clock_;
   SimChoices choices_;
   Scheduler scheduler_;
   ProgramThreads threads_;
+  FlowChecker checker_;
   std::unique_ptr<SimWorld> world_;
   RunResult result_;
   uint64_t judged_at_step_ = 0;

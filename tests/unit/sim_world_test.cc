@@ -18,7 +18,8 @@ struct Simulated : ::testing::Test {
   VirtualClock clock;
   SimChoices choices{std::make_unique<RandomStrategy>(1)};
   Scheduler scheduler{clock, choices};
-  SimWorld world{{clock, scheduler, choices, nullptr, nullptr, size_t{16} << 20}};
+  FaultPlan faults;
+  SimWorld world{{clock, scheduler, choices, nullptr, faults, nullptr, nullptr, size_t{16} << 20}};
 };
 
 TEST_F(Simulated, WhoBlocksDrivesTheEngines) {

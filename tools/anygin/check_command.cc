@@ -82,7 +82,8 @@ void Check::work() {
 void Check::judge(uint64_t seed, const SimRun& run) {
   bool deterministic = true;
   const uint64_t place = seed - request_.run.seed;
-  const bool again = request_.twice || place % kTwiceEvery == shard_ || run.outcome != RunOutcome::kClean;
+  const bool again =
+      request_.twice || (!request_.once && place % kTwiceEvery == shard_) || run.outcome != RunOutcome::kClean;
   if (again && run.result) {
     const SimRun second = run_simulated(with_seed(seed));
     deterministic = second.result && second.result->digest == run.result->digest && second.exit_code == run.exit_code;

@@ -21,6 +21,7 @@ struct CheckRequest {
   int jobs = 1;
   bool keep_going = false;  // past the first failure
   bool twice = false;       // every seed twice, and compare
+  bool once = false;        // no seed twice, unless it fails
   bool minimise = true;
   std::string junit_file;
   std::string out_folder = ".";  // for choices of failing runs

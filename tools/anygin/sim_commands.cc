@@ -13,6 +13,7 @@ void add_run_options(CLI::App& command, SimRunRequest& run) {
       ->check(CLI::IsMember({"inorder", "cx7", "relaxed", "srd"}));
   command.add_option("--strategy", run.strategy, "who chooses: canonical, random (default) or pct:DEPTH");
   command.add_option("--steps", run.expected_steps, "of pct: how long a run is, about (default 1000)");
+  command.add_option("--faults", run.faults, "none, draw, or a plan such as lost-ack@3+error:remote-access@2");
   command.add_option("--timeout", run.timeout_s, "real seconds that one run may take (default 60)")
       ->check(CLI::PositiveNumber);
   command.add_flag("--expect-hang", run.expect_hang, "a hang is what the program is about: its exit code judges");
@@ -32,6 +33,7 @@ void add_sim_commands(CLI::App& app, int& exit_code) {
   check_app->add_option("-j,--jobs", check->jobs, "runs at a time (default 1)")->check(CLI::Range(1, 256));
   check_app->add_flag("--keep-going", check->keep_going, "past the first failure");
   check_app->add_flag("--twice", check->twice, "every seed twice, and compare");
+  check_app->add_flag("--once", check->once, "no seed twice, unless it fails (default: every 64th)");
   check_app->add_flag("!--no-minimise", check->minimise, "leave a failing run as it is");
   check_app->add_option("--junit", check->junit_file, "write a JUnit report there");
   check_app->add_option("--out", check->out_folder, "folder for the choices of a failing run (default .)")

@@ -81,11 +81,12 @@ bool read_output(int fd, Clock::time_point deadline, std::string* output) {
   }
 }
 
-RunOutcome outcome_of(const SimRun& run, bool expect_hang) {
+// A planned error ends a communicator: the program may fail, but must not hang or break a promise.
+RunOutcome outcome_of(const SimRun& run, const SimRunRequest& request) {
   if (!run.result) return run.exit_code > 128 ? RunOutcome::kFinding : RunOutcome::kNotJudged;
   switch (run.result->verdict) {
     case sim::RunVerdict::kHang:
-      return !expect_hang ? RunOutcome::kHang : run.exit_code == 0 ? RunOutcome::kClean : RunOutcome::kFinding;
+      return !request.expect_hang ? RunOutcome::kHang : run.exit_code == 0 ? RunOutcome::kClean : RunOutcome::kFinding;
     case sim::RunVerdict::kDiverged:
       return RunOutcome::kDiverged;
     case sim::RunVerdict::kFinding:
@@ -93,7 +94,8 @@ RunOutcome outcome_of(const SimRun& run, bool expect_hang) {
     case sim::RunVerdict::kClean:
       break;
   }
-  return run.exit_code == 0 ? RunOutcome::kClean : RunOutcome::kFinding;
+  const bool may_fail = request.faults.find("error:") != std::string::npos && run.exit_code < 128;
+  return run.exit_code == 0 || may_fail ? RunOutcome::kClean : RunOutcome::kFinding;
 }
 
 }  // namespace
@@ -165,7 +167,7 @@ SimRun run_simulated(const SimRunRequest& request) {
     Result<sim::RunResult> result = sim::parse_run_result(*text);
     if (result.ok()) run.result = *result;
   }
-  run.outcome = ended ? outcome_of(run, request.expect_hang) : RunOutcome::kNotJudged;
+  run.outcome = ended ? outcome_of(run, request) : RunOutcome::kNotJudged;
   return run;
 }
 
