@@ -6,9 +6,12 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "anygin/simt/device_runtime.h"
+#include "anygin/simt/multimem.h"
 #include "anygin/simt/ptx_decode.h"
+#include "anygin/simt/ptx_math.h"
 
 namespace anygin::simt {
 namespace {
@@ -64,6 +67,10 @@ uint64_t special(const PtxOperand& operand) {
       return anygin_clock_ns() >> 32;
     case PtxRegister::kDynamicSharedBytes:
       return anygin_shared_dynamic_bytes();
+    case PtxRegister::kZero:
+      return 0;
+    case PtxRegister::kOne:
+      return 1;
     default:
       return lane_mask(operand.special);
   }
@@ -82,10 +89,29 @@ int builtin_order(PtxOrder order) {
   }
 }
 
+constexpr size_t kRegistersMax = 64;
+// A block's shared memory is one area of this size at most, which the dynamic bytes begin.
+constexpr uint32_t kSharedArea = 288 * 1024;
+
 class Run {
  public:
   explicit Run(PtxValue* values) : values_(values) {}
 
+  void all(const PtxProgram& program) {
+    std::memset(registers_, 0, sizeof(uint64_t) * static_cast<size_t>(program.register_count));
+    for (size_t at = 0; at < program.instructions.size(); ++at) {
+      const PtxInstruction& now = program.instructions[at];
+      if (now.guard >= 0 && (registers_[now.guard] != 0) == now.guard_not) continue;
+      if (now.op != PtxOp::kBranch) {
+        one(now);
+        continue;
+      }
+      if (now.target <= static_cast<int>(at) && anygin_lane_active()) tick();
+      at = static_cast<size_t>(now.target) - 1;
+    }
+  }
+
+ private:
   void one(const PtxInstruction& instruction) {
     switch (instruction.op) {
       case PtxOp::kMove:
@@ -106,45 +132,136 @@ class Run {
         return warp_barrier(static_cast<uint32_t>(input(instruction.operands[0])));
       case PtxOp::kActiveMask:
         return result(instruction, 0, anygin_activemask());
+      case PtxOp::kMath:
+        return math(instruction);
+      case PtxOp::kConvert:
+        return result(instruction, 0, convert(instruction, input(instruction.operands[1])));
+      case PtxOp::kCompare:
+        return set_predicate(instruction);
+      case PtxOp::kSelect:
+        return result(instruction, 0, input(instruction.operands[input(instruction.operands[3]) != 0 ? 1 : 2]));
+      case PtxOp::kPack:
+        return pack(instruction);
+      case PtxOp::kElect:
+        return elect(instruction);
+      case PtxOp::kConstant:
+        return result(instruction, 0, 0);
+      case PtxOp::kMultimemLoad:
+      case PtxOp::kMultimemStore:
+      case PtxOp::kMultimemReduce:
+        return multimem(instruction);
       case PtxOp::kExit:
         anygin_lane_exit();
       case PtxOp::kTrap:
         anygin_trap("trap instruction");
+      case PtxOp::kBranch:
       case PtxOp::kNothing:
         return;
     }
   }
 
- private:
   uint64_t input(const PtxOperand& operand) const {
-    if (operand.kind == PtxOperand::Kind::kSpecial) return special(operand);
-    if (operand.kind == PtxOperand::Kind::kImmediate) return static_cast<uint64_t>(operand.value);
-    return values_[operand.number].as<uint64_t>();
+    switch (operand.kind) {
+      case PtxOperand::Kind::kSpecial:
+        return special(operand);
+      case PtxOperand::Kind::kImmediate:
+        return static_cast<uint64_t>(operand.value);
+      case PtxOperand::Kind::kRegister:
+        return operand.number < 0 ? 0 : registers_[operand.number];
+      default:
+        return values_[operand.number].as<uint64_t>();
+    }
   }
 
   void result(const PtxInstruction& instruction, size_t at, uint64_t value) {
-    values_[instruction.operands[at].number].set(value);
+    const PtxOperand& operand = instruction.operands[at];
+    if (operand.kind == PtxOperand::Kind::kNumbered) {
+      values_[operand.number].set(value);
+    } else if (operand.number >= 0) {
+      registers_[operand.number] = value;
+    }
   }
 
-  // Shared memory has ordinary addresses here: one that is 32 bits wide was cut.
+  // --- Registers ---
+
+  void math(const PtxInstruction& instruction) {
+    const size_t count = instruction.operands.size();
+    const uint64_t a = input(instruction.operands[1]);
+    const uint64_t b = count > 2 ? input(instruction.operands[2]) : 0,
+                   c = count > 3 ? input(instruction.operands[3]) : 0;
+    result(instruction, 0, compute(instruction, a, b, c));
+  }
+
+  // `setp p|q, a, b`: q is the opposite.
+  void set_predicate(const PtxInstruction& instruction) {
+    const size_t results = instruction.operands.size() - 2;
+    const bool holds =
+        compare(instruction, input(instruction.operands[results]), input(instruction.operands[results + 1]));
+    result(instruction, 0, holds);
+    if (results == 2) result(instruction, 1, !holds);
+  }
+
+  // `mov.b64 %0, {a, b}` and `mov.b64 {a, b}, %0`: the first part is the lowest. The side that is read comes last, so
+  // three operands are two parts whose side only their registers tell.
+  void pack(const PtxInstruction& instruction) {
+    const size_t parts = instruction.operands.size() - 1;
+    const unsigned bits = 8u * instruction.bytes / static_cast<unsigned>(parts);
+    const uint64_t mask = (uint64_t{1} << bits) - 1;
+    if (instruction.unpacks) {
+      const uint64_t whole = input(instruction.operands[parts]);
+      for (size_t i = 0; i < parts; ++i) result(instruction, i, whole >> (bits * i) & mask);
+      return;
+    }
+    uint64_t whole = 0;
+    for (size_t i = 0; i < parts; ++i) whole |= (input(instruction.operands[i + 1]) & mask) << (bits * i);
+    result(instruction, 0, whole);
+  }
+
+  // elect.sync d|p, mask: the lowest lane of the mask that is there.
+  void elect(const PtxInstruction& instruction) {
+    const auto mask = static_cast<uint32_t>(input(instruction.operands[2]));
+    uint64_t there = 0;
+    WarpOp op;
+    op.kind = WarpOpKind::kBallot;
+    op.mask = mask;
+    op.bytes = sizeof(uint32_t);
+    op.result = &there;
+    op.predicate = 1;
+    op.call_site = __builtin_return_address(0);
+    anygin_warp_op(&op);
+    const auto leader = static_cast<unsigned>(__builtin_ctz(static_cast<uint32_t>(there)));
+    result(instruction, 0, leader);
+    result(instruction, 1, anygin_linear_thread % 32 == leader);
+  }
+
+  // --- Memory ---
+
+  // Shared memory has ordinary addresses here. One that is 32 bits wide was cut: it lies in the block's area.
   unsigned char* address(const PtxInstruction& instruction, size_t at) const {
     const PtxOperand& operand = instruction.operands[at];
-    if (values_[operand.number].size < 8) {
-      anygin_trap("assembly reads or writes through a 32-bit address; pass the pointer itself, as an \"l\" operand");
+    uint64_t value = input(operand);
+    if (operand.kind == PtxOperand::Kind::kNumbered && values_[operand.number].size < 8) {
+      const auto area = anygin_lane_active() ? reinterpret_cast<uint64_t>(anygin_shared_dynamic()) : 0;
+      const uint32_t offset = static_cast<uint32_t>(value) - static_cast<uint32_t>(area);
+      if (area == 0 || offset >= kSharedArea) {
+        anygin_trap(
+            "assembly reads or writes through a 32-bit address outside shared memory; pass the pointer itself, as an "
+            "\"l\" operand");
+      }
+      value = area + offset;
     }
-    return reinterpret_cast<unsigned char*>(values_[operand.number].as<uint64_t>() +
-                                            static_cast<uint64_t>(operand.value));
+    return reinterpret_cast<unsigned char*>(value + static_cast<uint64_t>(operand.value));
   }
 
   void load(const PtxInstruction& instruction) {
     const unsigned char* from = address(instruction, instruction.vector);
     if (instruction.order != PtxOrder::kWeak && anygin_lane_active()) tick();
     for (unsigned i = 0; i < instruction.vector; ++i, from += instruction.bytes) {
-      PtxValue& value = values_[instruction.operands[i].number];
-      if (instruction.bytes == 16) {
-        std::memcpy(value.bytes, from, 16);
+      const PtxOperand& operand = instruction.operands[i];
+      if (instruction.bytes == 16 && operand.kind == PtxOperand::Kind::kNumbered) {
+        std::memcpy(values_[operand.number].bytes, from, 16);
       } else {
-        value.set(load_word(from, instruction));
+        result(instruction, i, load_word(from, instruction));
       }
     }
   }
@@ -205,39 +322,59 @@ class Run {
     }
   }
 
-  template <typename Word>
-  static Word combined(const PtxInstruction& instruction, Word old, Word operand) {
-    using Signed = std::make_signed_t<Word>;
-    const bool is_signed = instruction.type == PtxType::kSigned;
-    switch (instruction.atomic) {
-      case PtxAtomic::kAdd:
-        return instruction.type == PtxType::kFloat ? float_sum(old, operand) : old + operand;
-      case PtxAtomic::kAnd:
-        return old & operand;
-      case PtxAtomic::kOr:
-        return old | operand;
-      case PtxAtomic::kXor:
-        return old ^ operand;
-      case PtxAtomic::kMin:
-        if (is_signed) return static_cast<Signed>(old) < static_cast<Signed>(operand) ? old : operand;
-        return old < operand ? old : operand;
-      case PtxAtomic::kMax:
-        if (is_signed) return static_cast<Signed>(old) > static_cast<Signed>(operand) ? old : operand;
-        return old > operand ? old : operand;
-      default:
-        return operand;  // exchange
+  // multimem.ld_reduce: the same place of all replicas, in the order of ranks; st and red: to each of them.
+  void multimem(const PtxInstruction& instruction) {
+    const bool loads = instruction.op == PtxOp::kMultimemLoad;
+    const unsigned char* at = address(instruction, loads ? instruction.vector : 0);
+    const std::vector<char*> replicas = multimem_replicas(at, size_t{instruction.bytes} * instruction.vector);
+    if (replicas.empty()) {
+      anygin_trap(
+          "a multimem instruction on an address that is no multimem address of this process, or leaves its range");
+    }
+    if (instruction.op == PtxOp::kMultimemReduce) __atomic_thread_fence(__ATOMIC_ACQ_REL);
+    for (unsigned i = 0; i < instruction.vector; ++i) {
+      const size_t offset = size_t{i} * instruction.bytes;
+      if (loads) {
+        result(instruction, i, reduced(instruction, replicas, offset));
+        continue;
+      }
+      const uint64_t value = input(instruction.operands[i + 1]);
+      for (char* replica : replicas) {
+        auto* to = reinterpret_cast<unsigned char*>(replica) + offset;
+        if (instruction.op == PtxOp::kMultimemStore) {
+          store_word(to, value, instruction);
+        } else {
+          reduce_into(instruction, to, value);
+        }
+      }
     }
   }
 
-  template <typename Word>
-  static Word float_sum(Word a, Word b) {
-    using Float = std::conditional_t<sizeof(Word) == 4, float, double>;
-    Float x, y;
-    std::memcpy(&x, &a, sizeof x);
-    std::memcpy(&y, &b, sizeof y);
-    x += y;
-    std::memcpy(&a, &x, sizeof x);
-    return a;
+  static uint64_t reduced(const PtxInstruction& instruction, const std::vector<char*>& replicas, size_t offset) {
+    uint64_t sum = 0;
+    for (size_t rank = 0; rank < replicas.size(); ++rank) {
+      const uint64_t one = load_word(reinterpret_cast<unsigned char*>(replicas[rank]) + offset, instruction);
+      sum = rank == 0 ? one : combine(instruction, sum, one);
+    }
+    return sum;
+  }
+
+  static void reduce_into(const PtxInstruction& instruction, unsigned char* to, uint64_t value) {
+    const auto change = [&](auto* word) {
+      using Word = std::remove_pointer_t<decltype(word)>;
+      Word old = __atomic_load_n(word, __ATOMIC_RELAXED);
+      while (!exchange_if(word, &old, static_cast<Word>(combine(instruction, old, value)),
+                          builtin_order(instruction.order))) {
+      }
+    };
+    switch (instruction.bytes) {
+      case 2:
+        return change(reinterpret_cast<uint16_t*>(to));
+      case 4:
+        return change(reinterpret_cast<uint32_t*>(to));
+      default:
+        return change(reinterpret_cast<uint64_t*>(to));
+    }
   }
 
   template <typename Word>
@@ -254,7 +391,7 @@ class Run {
         if (instruction.order != PtxOrder::kRelaxed) __atomic_thread_fence(__ATOMIC_ACQUIRE);
         break;
       }
-      const Word next = swap ? replacement : combined(instruction, old, operand);
+      const Word next = swap ? replacement : static_cast<Word>(combine(instruction, old, operand));
       if (exchange_if(word, &old, next, builtin_order(instruction.order))) break;
     }
     if (instruction.has_result) result(instruction, 0, old);
@@ -284,6 +421,7 @@ class Run {
   }
 
   PtxValue* const values_;
+  uint64_t registers_[kRegistersMax];
 };
 
 }  // namespace
@@ -301,8 +439,7 @@ const PtxProgram* anygin_ptx_program(const char* text) {
 void anygin_ptx_run(const PtxProgram* program, PtxValue* values, size_t count) {
   if (!program->error.empty()) anygin_trap(program->error.c_str());
   if (program->operand_count > static_cast<int>(count)) anygin_trap("assembly names an operand that it was not given");
-  Run run(values);
-  for (const PtxInstruction& instruction : program->instructions) run.one(instruction);
+  Run(values).all(*program);
 }
 
 }  // namespace anygin::simt

@@ -14,9 +14,9 @@ namespace {
 using Parts = std::vector<std::string_view>;
 
 constexpr std::string_view kKnown =
-    "mov, cvta, ld, st, atom, red, fence, membar, nanosleep, bar.sync, bar.warp.sync, activemask, exit, trap, "
-    "prefetch, "
-    "griddepcontrol";
+    "mov, cvta, ld, st, atom, red, multimem, fence, membar, nanosleep, bar.sync, bar.warp.sync, activemask, "
+    "elect.sync, "
+    "setp, selp, bra, cvt, integer and floating-point arithmetic, exit, trap, prefetch, griddepcontrol";
 
 std::string_view trim(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
@@ -67,7 +67,9 @@ std::optional<PtxRegister> plain_register(std::string_view name) {
       {"lanemask_le", PtxRegister::kLaneMaskLessEqual},
       {"lanemask_gt", PtxRegister::kLaneMaskGreater},
       {"lanemask_ge", PtxRegister::kLaneMaskGreaterEqual},
-      {"dynamic_smem_size", PtxRegister::kDynamicSharedBytes}};
+      {"dynamic_smem_size", PtxRegister::kDynamicSharedBytes},
+      {"cluster_ctarank", PtxRegister::kZero},
+      {"cluster_nctarank", PtxRegister::kOne}};
   const auto found = kNames.find(name);
   return found == kNames.end() ? std::nullopt : std::optional(found->second);
 }
@@ -99,9 +101,13 @@ class Decoder {
 
   PtxProgram run() {
     for (std::string_view line : split(without_comments(), ';')) {
-      if (line.empty()) continue;
-      instruction(line);
+      statement(line);
       if (!program_.error.empty()) break;
+    }
+    for (const auto& [instruction, label] : jumps_) {
+      const auto found = labels_.find(label);
+      if (found == labels_.end()) fail(fmt::format("PTX label `{}` is not there", label));
+      if (found != labels_.end()) program_.instructions[instruction].target = found->second;
     }
     return std::move(program_);
   }
@@ -116,21 +122,86 @@ class Decoder {
     for (size_t at; (at = clean_.find("//")) != std::string::npos;) {
       clean_.erase(at, std::min(clean_.find('\n', at), clean_.size()) - at);
     }
+    for (size_t at; (at = clean_.find("/*")) != std::string::npos;) {
+      const size_t end = clean_.find("*/", at + 2);
+      clean_.replace(at, std::min(end == std::string::npos ? end : end + 2 - at, clean_.size() - at), " ");
+    }
     return clean_;
   }
 
-  void instruction(std::string_view line) {
-    if (line[0] == '{' || line[0] == '}' || line[0] == '.' || line[0] == '@' ||
-        line.find(':') < line.find_first_of(" .")) {
-      return fail(fmt::format("`{}`: blocks, registers, predicates and labels of PTX are not supported", line));
+  // Blocks only bound the life of names, labels stand before instructions, `@p` guards one.
+  void statement(std::string_view line) {
+    while (!line.empty() && (line[0] == '{' || line[0] == '}')) line = trim(line.substr(1));
+    if (line.empty()) return;
+    const size_t colon = line.find(':');
+    if (colon < line.find_first_of(" \t\n.[") && colon + 1 < line.size() + 1 && line.substr(colon, 2) != "::") {
+      labels_[std::string(line.substr(0, colon))] = static_cast<int>(program_.instructions.size());
+      return statement(trim(line.substr(colon + 1)));
     }
+    if (line.substr(0, 4) == ".reg") return declare(line.substr(4));
+    if (line[0] == '.') return fail(fmt::format("`{}`: this directive of PTX is not supported", line));
+    now_ = PtxInstruction();
+    if (line[0] == '@') {
+      line = trim(line.substr(1));
+      now_.guard_not = !line.empty() && line[0] == '!';
+      if (now_.guard_not) line = trim(line.substr(1));
+      const size_t end = std::min(line.find_first_of(" \t\n"), line.size());
+      const int* found = find_register(line.substr(0, end));
+      if (found == nullptr) return fail(fmt::format("PTX predicate `{}` is not declared", line.substr(0, end)));
+      now_.guard = *found;
+      line = trim(line.substr(end));
+      if (line.empty()) return fail("a PTX predicate must guard an instruction");
+    }
+    instruction(line);
+  }
+
+  // `.pred p, q` or `.b32 r<4>`
+  void declare(std::string_view text) {
+    text = trim(text);
+    const size_t space = text.find_first_of(" \t\n");
+    if (text.empty() || text[0] != '.' || space == std::string_view::npos) {
+      return fail(fmt::format("`.reg {}`: right is `.reg .type name`", text));
+    }
+    for (std::string_view name : split(text.substr(space), ',')) {
+      while (!name.empty() && name[0] == '%') name.remove_prefix(1);
+      const size_t many = name.find('<');
+      if (many == std::string_view::npos) {
+        add_register(std::string(name));
+        continue;
+      }
+      const auto count = number_in(trim(name.substr(many + 1, name.find('>') - many - 1)));
+      if (!count || *count < 1 || *count > 64) return fail(fmt::format("`.reg {}`: at most 64 registers", text));
+      for (int64_t i = 0; i < *count; ++i) add_register(fmt::format("{}{}", name.substr(0, many), i));
+    }
+  }
+
+  void add_register(const std::string& name) {
+    if (program_.register_count >= 64) return fail("a PTX text may declare at most 64 registers");
+    registers_[name] = program_.register_count++;
+  }
+
+  const int* find_register(std::string_view name) const {
+    while (!name.empty() && name[0] == '%') name.remove_prefix(1);
+    const auto found = registers_.find(name);
+    return found == registers_.end() ? nullptr : &found->second;
+  }
+
+  void instruction(std::string_view line) {
     const size_t space = line.find_first_of(" \t\n[");
     const Parts parts = split(line.substr(0, space), '.');
-    now_ = PtxInstruction();
     if (!opcode(parts)) {
       return fail(fmt::format("PTX instruction `{}` is not known; known are {}", line.substr(0, space), kKnown));
     }
-    if (space != std::string_view::npos) operands(line.substr(space));
+    const std::string_view rest = space == std::string_view::npos ? std::string_view() : line.substr(space);
+    if (now_.op == PtxOp::kBranch) {
+      jumps_.emplace_back(program_.instructions.size(), std::string(trim(rest)));
+    } else if (!rest.empty()) {
+      if (now_.op == PtxOp::kMove && rest.find('{') != std::string_view::npos) {
+        now_.op = PtxOp::kPack;
+        now_.unpacks = trim(rest)[0] == '{';
+      }
+      operands(rest);
+    }
     if (now_.op == PtxOp::kNothing) now_.operands.clear();
     check_count(line);
     for (const PtxOperand& given : now_.operands) {
@@ -143,20 +214,137 @@ class Decoder {
 
   bool opcode(const Parts& parts) {
     const std::string_view base = parts[0];
-    if (base == "ld" || base == "st") return memory(parts);
+    if (base == "ld" || base == "ldu" || base == "st") return memory(parts);
     if (base == "atom" || base == "red") return atomic(parts);
-    if (base == "mov" || base == "cvta") return simple(PtxOp::kMove, parts);
+    if (base == "multimem") return multimem(parts);
+    if (base == "mov" || base == "cvta" || base == "mapa") return simple(PtxOp::kMove, parts);
     if (base == "nanosleep") return simple(PtxOp::kNanosleep, parts);
     if (base == "fence" || base == "membar") return simple(PtxOp::kFence, {});
-    if (base == "exit") return simple(PtxOp::kExit, {});
+    if (base == "exit" || base == "ret") return simple(PtxOp::kExit, {});
     if (base == "trap") return simple(PtxOp::kTrap, {});
+    if (base == "bra") return simple(PtxOp::kBranch, {});
     if (base == "activemask") return simple(PtxOp::kActiveMask, parts);
-    if (base == "prefetch" || base == "prefetchu" || base == "griddepcontrol") return simple(PtxOp::kNothing, {});
+    if (base == "elect") return parts.size() > 1 && parts[1] == "sync" && simple(PtxOp::kElect, {});
+    if (base == "createpolicy") return simple(PtxOp::kConstant, parts);
+    if (base == "setp") return set_predicate(parts);
+    if (base == "selp") return simple(PtxOp::kSelect, parts);
+    if (base == "cvt") return conversion(parts);
+    if (base == "prefetch" || base == "prefetchu" || base == "griddepcontrol" || base == "setmaxnreg" ||
+        base == "discard" || base == "applypriority") {
+      return simple(PtxOp::kNothing, {});
+    }
     if ((base == "bar" || base == "barrier") && parts.size() > 1) {
       if (parts[1] == "warp") return simple(PtxOp::kWarpBarrier, {});
+      if (parts[1] == "cluster") return cluster_barrier(parts);
       return (parts[1] == "sync" || parts[1] == "cta") && simple(PtxOp::kBarrier, {});
     }
-    return false;
+    return arithmetic(parts);
+  }
+
+  // A cluster is one block: its arrival needs nothing, its wait is the block's barrier.
+  bool cluster_barrier(const Parts& parts) {
+    const bool waits = parts.size() > 2 && parts[2] == "wait";
+    if (!waits) return parts.size() > 2 && parts[2] == "arrive" && simple(PtxOp::kNothing, {});
+    now_.operands.push_back(PtxOperand());  // barrier 0
+    return simple(PtxOp::kBarrier, {});
+  }
+
+  bool arithmetic(const Parts& parts) {
+    static const std::map<std::string_view, PtxMath> kMath = {{"add", PtxMath::kAdd},
+                                                              {"sub", PtxMath::kSubtract},
+                                                              {"mul", PtxMath::kMultiplyLow},
+                                                              {"mad", PtxMath::kMultiplyAddLow},
+                                                              {"fma", PtxMath::kFusedMultiplyAdd},
+                                                              {"div", PtxMath::kDivide},
+                                                              {"rem", PtxMath::kRemainder},
+                                                              {"min", PtxMath::kMin},
+                                                              {"max", PtxMath::kMax},
+                                                              {"and", PtxMath::kAnd},
+                                                              {"or", PtxMath::kOr},
+                                                              {"xor", PtxMath::kXor},
+                                                              {"not", PtxMath::kNot},
+                                                              {"shl", PtxMath::kShiftLeft},
+                                                              {"shr", PtxMath::kShiftRight},
+                                                              {"neg", PtxMath::kNegate},
+                                                              {"abs", PtxMath::kAbsolute},
+                                                              {"rcp", PtxMath::kReciprocal},
+                                                              {"sqrt", PtxMath::kSquareRoot},
+                                                              {"rsqrt", PtxMath::kReciprocalRoot},
+                                                              {"ex2", PtxMath::kExponential},
+                                                              {"lg2", PtxMath::kLogarithm},
+                                                              {"sin", PtxMath::kSine},
+                                                              {"cos", PtxMath::kCosine},
+                                                              {"tanh", PtxMath::kTanh},
+                                                              {"popc", PtxMath::kPopulation},
+                                                              {"clz", PtxMath::kLeadingZeros},
+                                                              {"brev", PtxMath::kReverse}};
+    const auto found = kMath.find(parts[0]);
+    if (found == kMath.end()) return false;
+    now_.op = PtxOp::kMath;
+    now_.math = found->second;
+    for (size_t i = 1; i + 1 < parts.size(); ++i) {
+      const std::string_view part = parts[i];
+      const bool product = now_.math == PtxMath::kMultiplyLow || now_.math == PtxMath::kMultiplyAddLow;
+      if (part == "sat") {
+        now_.saturate = true;
+      } else if (part == "wide" && product) {
+        now_.math = now_.math == PtxMath::kMultiplyLow ? PtxMath::kMultiplyWide : PtxMath::kMultiplyAddWide;
+      } else if (part == "hi" && now_.math == PtxMath::kMultiplyLow) {
+        now_.math = PtxMath::kMultiplyHigh;
+      } else if (part != "lo" && part != "rn" && part != "approx" && part != "ftz" && part != "full" && part != "NaN") {
+        return false;
+      }
+    }
+    return parts.size() > 1 && type(parts.back());
+  }
+
+  bool set_predicate(const Parts& parts) {
+    static const std::map<std::string_view, PtxCompare> kCompares = {
+        {"eq", PtxCompare::kEqual},       {"ne", PtxCompare::kNotEqual},  {"lt", PtxCompare::kLess},
+        {"le", PtxCompare::kLessEqual},   {"gt", PtxCompare::kGreater},   {"ge", PtxCompare::kGreaterEqual},
+        {"lo", PtxCompare::kLess},        {"ls", PtxCompare::kLessEqual}, {"hi", PtxCompare::kGreater},
+        {"hs", PtxCompare::kGreaterEqual}};
+    if (parts.size() < 3) return false;
+    const auto found = kCompares.find(parts[1]);
+    if (found == kCompares.end()) return false;
+    now_.compare = found->second;
+    return (parts.size() == 3 || (parts.size() == 4 && parts[2] == "ftz")) && simple(PtxOp::kCompare, parts);
+  }
+
+  // cvt.rn.f16.f32, cvt.rzi.s32.f32, cvt.u64.u32
+  bool conversion(const Parts& parts) {
+    now_.op = PtxOp::kConvert;
+    if (parts.size() < 3 || !type(parts.back())) return false;
+    now_.from_type = now_.type;
+    now_.from_bytes = now_.bytes;
+    if (!type(parts[parts.size() - 2])) return false;
+    for (size_t i = 1; i + 2 < parts.size(); ++i) {
+      const std::string_view part = parts[i];
+      now_.saturate |= part == "sat";
+      now_.toward_zero |= part == "rzi";
+      if (part != "sat" && part != "rzi" && part != "rni" && part != "rn" && part != "ftz") return false;
+    }
+    return now_.packed == 1;
+  }
+
+  bool multimem(const Parts& parts) {
+    if (parts.size() < 3) return false;
+    now_.order = PtxOrder::kRelaxed;
+    const bool store = parts[1] == "st";
+    now_.op = store ? PtxOp::kMultimemStore : parts[1] == "red" ? PtxOp::kMultimemReduce : PtxOp::kMultimemLoad;
+    if (now_.op == PtxOp::kMultimemLoad && parts[1] != "ld_reduce") return false;
+    for (size_t i = 2; i + 1 < parts.size(); ++i) {
+      const std::string_view part = parts[i];
+      const auto found = atomics().find(part);
+      if (found != atomics().end() && found->second < PtxAtomic::kExchange && !store) {
+        now_.atomic = found->second;
+      } else if (part == "v2" || part == "v4" || part == "v8") {
+        now_.vector = static_cast<uint8_t>(part[1] - '0');
+      } else if (part != "acc::f32" && part != "acc::f16" && !is_qualifier(part) && !order(part)) {
+        return false;
+      }
+    }
+    return type(parts.back()) && now_.bytes <= 8 && (store || now_.atomic != PtxAtomic::kNone);
   }
 
   // The type is the last part, if parts are given.
@@ -166,6 +354,24 @@ class Decoder {
   }
 
   bool type(std::string_view text) {
+    now_.packed = 1;
+    if (text == "pred") {
+      now_.type = PtxType::kPredicate;
+      now_.bytes = 4;
+      return true;
+    }
+    if (text.size() > 2 && text.substr(text.size() - 2) == "x2") {
+      const bool half = text == "f16x2", brain = text == "bf16x2";
+      now_.type = half ? PtxType::kFloat : PtxType::kBrain;
+      now_.bytes = 4;
+      now_.packed = 2;
+      return half || brain;
+    }
+    if (text == "bf16") {
+      now_.type = PtxType::kBrain;
+      now_.bytes = 2;
+      return true;
+    }
     static const std::map<char, PtxType> kTypes = {
         {'u', PtxType::kUnsigned}, {'s', PtxType::kSigned}, {'b', PtxType::kBits}, {'f', PtxType::kFloat}};
     const auto found = text.empty() ? kTypes.end() : kTypes.find(text[0]);
@@ -196,9 +402,9 @@ class Decoder {
   }
 
   bool memory(const Parts& parts) {
-    now_.op = parts[0] == "ld" ? PtxOp::kLoad : PtxOp::kStore;
+    now_.op = parts[0] == "st" ? PtxOp::kStore : PtxOp::kLoad;
     for (size_t i = 1; i + 1 < parts.size(); ++i) {
-      if (parts[i] == "v2" || parts[i] == "v4") {
+      if (parts[i] == "v2" || parts[i] == "v4" || parts[i] == "v8") {
         now_.vector = static_cast<uint8_t>(parts[i][1] - '0');
       } else if (!is_qualifier(parts[i]) && !order(parts[i])) {
         return false;
@@ -209,18 +415,22 @@ class Decoder {
     return parts.size() > 1 && fits && type(parts.back());
   }
 
-  bool atomic(const Parts& parts) {
+  static const std::map<std::string_view, PtxAtomic>& atomics() {
     static const std::map<std::string_view, PtxAtomic> kAtomics = {
         {"add", PtxAtomic::kAdd},       {"min", PtxAtomic::kMin},
         {"max", PtxAtomic::kMax},       {"and", PtxAtomic::kAnd},
         {"or", PtxAtomic::kOr},         {"xor", PtxAtomic::kXor},
         {"exch", PtxAtomic::kExchange}, {"cas", PtxAtomic::kCompareAndSwap}};
+    return kAtomics;
+  }
+
+  bool atomic(const Parts& parts) {
     now_.op = PtxOp::kAtomic;
     now_.order = PtxOrder::kRelaxed;
     now_.has_result = parts[0] == "atom";
     for (size_t i = 1; i + 1 < parts.size(); ++i) {
-      const auto found = kAtomics.find(parts[i]);
-      if (found != kAtomics.end()) {
+      const auto found = atomics().find(parts[i]);
+      if (found != atomics().end()) {
         now_.atomic = found->second;
       } else if (!is_qualifier(parts[i]) && !order(parts[i])) {
         return false;
@@ -234,7 +444,13 @@ class Decoder {
     std::string flat;
     for (char c : text) flat += c == '{' || c == '}' ? ' ' : c;
     for (std::string_view part : split(flat, ',')) {
-      if (!part.empty()) operand(part);
+      if (part.empty()) continue;
+      const size_t bar = part.find('|');  // two results: `p|q`
+      if (bar != std::string_view::npos) {
+        operand(trim(part.substr(0, bar)));
+        part = trim(part.substr(bar + 1));
+      }
+      operand(part);
     }
   }
 
@@ -253,8 +469,19 @@ class Decoder {
         text = trim(text.substr(0, plus));
       }
     }
-    if (!place(text, &found)) return fail(fmt::format("PTX operand `{}` is not known", whole));
+    if (!register_operand(text, &found) && !place(text, &found))
+      return fail(fmt::format("PTX operand `{}` is not known", whole));
     now_.operands.push_back(found);
+  }
+
+  // Declared names come before special registers: a text may declare `%p1`.
+  bool register_operand(std::string_view text, PtxOperand* found) const {
+    const bool unwanted = text == "_";
+    const int* known = unwanted ? nullptr : find_register(text);
+    if (!unwanted && known == nullptr) return false;
+    found->kind = PtxOperand::Kind::kRegister;
+    found->number = unwanted ? -1 : *known;
+    return true;
   }
 
   static bool place(std::string_view text, PtxOperand* found) {
@@ -275,6 +502,57 @@ class Decoder {
     return !found->address && special_register(text, found);
   }
 
+  size_t math_operands() const {
+    switch (now_.math) {
+      case PtxMath::kFusedMultiplyAdd:
+      case PtxMath::kMultiplyAddLow:
+      case PtxMath::kMultiplyAddWide:
+        return 4;
+      case PtxMath::kAdd:
+      case PtxMath::kSubtract:
+      case PtxMath::kMultiplyLow:
+      case PtxMath::kMultiplyHigh:
+      case PtxMath::kMultiplyWide:
+      case PtxMath::kDivide:
+      case PtxMath::kRemainder:
+      case PtxMath::kMin:
+      case PtxMath::kMax:
+      case PtxMath::kAnd:
+      case PtxMath::kOr:
+      case PtxMath::kXor:
+      case PtxMath::kShiftLeft:
+      case PtxMath::kShiftRight:
+        return 3;
+      default:
+        return 2;
+    }
+  }
+
+  // The first operands, which are written.
+  size_t results() const {
+    switch (now_.op) {
+      case PtxOp::kLoad:
+      case PtxOp::kMultimemLoad:
+        return now_.vector;
+      case PtxOp::kAtomic:
+        return now_.has_result ? 1 : 0;
+      case PtxOp::kElect:
+        return 2;
+      case PtxOp::kPack:
+        return now_.unpacks ? std::max<size_t>(now_.operands.size(), 1) - 1 : 1;
+      case PtxOp::kMove:
+      case PtxOp::kActiveMask:
+      case PtxOp::kMath:
+      case PtxOp::kConvert:
+      case PtxOp::kCompare:
+      case PtxOp::kSelect:
+      case PtxOp::kConstant:
+        return 1;
+      default:
+        return 0;
+    }
+  }
+
   // How many operands each instruction takes, and which are addresses and results.
   void check_count(std::string_view line) {
     size_t least = 0, most = 0;
@@ -290,6 +568,39 @@ class Decoder {
       case PtxOp::kStore:
         least = most = now_.vector + size_t{1};
         address = 0;
+        break;
+      case PtxOp::kMultimemLoad:
+        least = most = now_.vector + size_t{1};
+        address = now_.vector;
+        break;
+      case PtxOp::kMultimemStore:
+      case PtxOp::kMultimemReduce:
+        least = most = now_.vector + size_t{1};
+        address = 0;
+        break;
+      case PtxOp::kMath:
+        least = most = math_operands();
+        break;
+      case PtxOp::kPack:
+        least = 3;
+        most = 5;
+        break;
+      case PtxOp::kConvert:
+        least = most = 2;
+        break;
+      case PtxOp::kCompare:
+        least = 3;
+        most = 4;
+        break;
+      case PtxOp::kElect:
+        least = most = 3;
+        break;
+      case PtxOp::kSelect:
+        least = most = 4;
+        break;
+      case PtxOp::kConstant:
+        least = 1;
+        most = 4;
         break;
       case PtxOp::kAtomic:
         address = now_.has_result ? 1 : 0;
@@ -310,16 +621,18 @@ class Decoder {
     const std::vector<PtxOperand>& given = now_.operands;
     bool right = given.size() >= least && given.size() <= most;
     for (size_t i = 0; right && i < given.size(); ++i) right = given[i].address == (i == address);
-    const bool writes = now_.op == PtxOp::kMove || now_.op == PtxOp::kLoad || now_.op == PtxOp::kActiveMask ||
-                        (now_.op == PtxOp::kAtomic && now_.has_result);
-    const size_t results = now_.op == PtxOp::kLoad ? now_.vector : writes ? 1 : 0;
-    for (size_t i = 0; right && i < results; ++i) right = given[i].kind == PtxOperand::Kind::kNumbered;
+    for (size_t i = 0; right && i < results(); ++i) {
+      right = given[i].kind == PtxOperand::Kind::kNumbered || given[i].kind == PtxOperand::Kind::kRegister;
+    }
     if (!right) fail(fmt::format("`{}`: the operands do not fit the instruction", line));
   }
 
   PtxProgram program_;
   PtxInstruction now_;
   std::string clean_;
+  std::map<std::string, int, std::less<>> registers_;
+  std::map<std::string, int, std::less<>> labels_;  // the instruction that follows
+  std::vector<std::pair<size_t, std::string>> jumps_;
 };
 
 }  // namespace

@@ -80,6 +80,12 @@ TEST_P(Program, a_device_variable_that_cannot_be_copied_is_named) {
   EXPECT_EQ(run.code, 0);
 }
 
+TEST_P(Program, inline_ptx) {
+  const CommandResult run = run_command(path("ptx"));
+  EXPECT_EQ(run.output, "no error\n100 3971 1026\n");
+  EXPECT_EQ(run.code, 0);
+}
+
 TEST_P(Program, image_runs_as_a_program) {
   const CommandResult run = run_command("env IMAGE_TEST=yes " + path("image") + " 7 'two words'");
   EXPECT_EQ(run.output, "3 [7] [two words] yes 1 100 101\n111114\ndestroyed\n");

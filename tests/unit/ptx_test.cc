@@ -168,15 +168,19 @@ TEST(PtxDecode, knows_what_programs_use) {
 }
 
 TEST(PtxDecode, refuses_what_it_does_not_know) {
-  EXPECT_NE(decode_ptx("multimem.st.f32 [%0], %1;").error.find("`multimem.st.f32` is not known"), std::string::npos);
+  EXPECT_NE(decode_ptx("tcgen05.ld.f32 [%0], %1;").error.find("`tcgen05.ld.f32` is not known"), std::string::npos);
   EXPECT_NE(decode_ptx("ld.release.u32 %0, [%1];").error, "");
   EXPECT_NE(decode_ptx("st.acquire.u32 [%0], %1;").error, "");
   EXPECT_EQ(decode_ptx("ld.u32 %0, %1;").error, "`ld.u32 %0, %1`: the operands do not fit the instruction");
   EXPECT_EQ(decode_ptx("st.u32 %1, [%0];").error, "`st.u32 %1, [%0]`: the operands do not fit the instruction");
   EXPECT_EQ(decode_ptx("mov.u32 %0;").error, "`mov.u32 %0`: the operands do not fit the instruction");
   EXPECT_EQ(decode_ptx("mov.u32 %0, %nothing;").error, "PTX operand `%nothing` is not known");
-  EXPECT_NE(decode_ptx("{ .reg .pred p; }").error, "");
-  EXPECT_NE(decode_ptx("@p bra done;").error, "");
+  EXPECT_EQ(decode_ptx("@p bra done;").error, "PTX predicate `p` is not declared");
+  EXPECT_EQ(decode_ptx("bra done;").error, "PTX label `done` is not there");
+  EXPECT_EQ(decode_ptx(".shared .b32 x;").error, "`.shared .b32 x`: this directive of PTX is not supported");
+  EXPECT_EQ(decode_ptx(".reg .b32 r<99>;").error, "`.reg .b32 r<99>`: at most 64 registers");
+  EXPECT_EQ(decode_ptx("setp.eq.b32 %0, %1;").error, "`setp.eq.b32 %0, %1`: the operands do not fit the instruction");
+  EXPECT_NE(decode_ptx("multimem.ld_reduce.exch.u32 %0, [%1];").error, "");
   EXPECT_NE(decode_ptx("atom.add.u16 %0, [%1], %2;").error, "");
 }
 

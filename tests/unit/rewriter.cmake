@@ -10,5 +10,6 @@ anygin_test(unit_rewriter SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/pass_device_variables_test.cc
   ${CMAKE_CURRENT_LIST_DIR}/rewriter_fuzz_test.cc
   ${CMAKE_CURRENT_LIST_DIR}/ptx_test.cc
+  ${CMAKE_CURRENT_LIST_DIR}/ptx_registers_test.cc
   ${CMAKE_CURRENT_LIST_DIR}/driver_options_test.cc
   LIBS anygin_driver_steps)
