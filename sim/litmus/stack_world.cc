@@ -59,12 +59,10 @@ std::string StackExecutor::pending() {
 }
 
 void StackExecutor::add(Engine& engine) {
-  const std::lock_guard lock(mutex_);
   ANYGIN_ASSERT(engines_.emplace(engine.id().value, Entry{&engine, {}}).second);
 }
 
 void StackExecutor::remove(Engine& engine) {
-  const std::lock_guard lock(mutex_);
   ANYGIN_ASSERT(engines_.erase(engine.id().value) == 1);
 }
 
@@ -85,7 +83,7 @@ void StackExecutor::visit_engines(void (*visit)(Engine&, void*), void* argument)
 struct StackWorld::Parts {
   static constexpr size_t kHeapBytes = size_t{16} << 20;  // sparse
 
-  StackClock clock;
+  sim::VirtualClock clock;
   StackChoices choices;
   StackExecutor executor{clock};
   NullTrace trace;

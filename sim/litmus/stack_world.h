@@ -3,26 +3,16 @@
 // engines that run one action at a time when they are told, choices from a seed that every run sets anew.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "anygin/base/choices_seeded.h"
 #include "anygin/base/world.h"
+#include "anygin/sim/virtual_clock.h"
 
 namespace anygin::litmus {
-
-class StackClock final : public Clock {
- public:
-  Time now() override { return now_.load(std::memory_order_relaxed); }
-  void move_to(Time when) { now_.store(when, std::memory_order_relaxed); }
-
- private:
-  std::atomic<Time> now_{0};
-};
 
 class StackChoices final : public ChoiceSource {
  public:
@@ -34,10 +24,10 @@ class StackChoices final : public ChoiceSource {
   std::optional<SeededChoices> source_{std::in_place, 1};
 };
 
-// Ranks set up on a thread each; afterwards one thread calls collect(), run() and pass_time().
+// One thread at a time uses it: the ranks' threads in turns while they are set up, then the one that runs programs.
 class StackExecutor final : public Executor {
  public:
-  explicit StackExecutor(StackClock& clock) : clock_(clock) {}
+  explicit StackExecutor(sim::VirtualClock& clock) : clock_(clock) {}
 
   // One ready action. Valid until the next run().
   struct Ready {
@@ -49,7 +39,7 @@ class StackExecutor final : public Executor {
   void run(const Ready& ready) { ready.engine->run(*ready.action, clock_.now()); }
   // What collect() saw named a later time at which something becomes ready.
   bool time_may_pass() const { return next_wake_ != kNever; }
-  void pass_time() { clock_.move_to(next_wake_); }
+  void pass_time() { clock_.advance_to(next_wake_); }
   // Runs all that can run, in canonical order. False: it did not come to an end.
   bool drain();
   std::string pending();
@@ -73,8 +63,7 @@ class StackExecutor final : public Executor {
     Time wake = kNever;
   };
 
-  StackClock& clock_;
-  std::mutex mutex_;
+  sim::VirtualClock& clock_;
   std::map<uint32_t, Entry> engines_;  // by id
   Time next_wake_ = kNever;
   WakeWord own_word_;
@@ -87,7 +76,7 @@ class StackWorld final : public World {
   static std::unique_ptr<StackWorld> create();
   ~StackWorld() override;
 
-  EngineId next_engine_id() override { return EngineId(last_engine_id_.fetch_add(1) + 1); }
+  EngineId next_engine_id() override { return EngineId(++last_engine_id_); }
   StackExecutor& stack_executor();
   StackChoices& stack_choices();
 
@@ -96,7 +85,7 @@ class StackWorld final : public World {
   explicit StackWorld(std::unique_ptr<Parts> parts);
 
   std::unique_ptr<Parts> parts_;
-  std::atomic<uint32_t> last_engine_id_{0};
+  uint32_t last_engine_id_ = 0;
 };
 
 }  // namespace anygin::litmus
