@@ -35,6 +35,13 @@ struct ReplayRequest {
 // Repeats a run by seed, or by a file of choices, and shows its output.
 int run_replay(const ReplayRequest& request);
 
+struct TraceRequest {
+  SimRunRequest run;
+  std::string out_file = "anygin-trace.json";
+};
+// One run as a picture for ui.perfetto.dev.
+int run_trace(const TraceRequest& request);
+
 // "i/n" with i < n. False if it is neither.
 bool parse_shard(const std::string& text, uint64_t* index, uint64_t* count);
 // The command line that repeats the run.

@@ -52,6 +52,13 @@ void add_sim_commands(CLI::App& app, int& exit_code) {
   replay_app->add_option("--events", replay->run.events_file, "write the event stream there (docs/trace.md)");
   add_run_options(*replay_app, replay->run);
   replay_app->callback([replay, &exit_code] { exit_code = run_replay(*replay); });
+
+  auto trace = std::make_shared<TraceRequest>();
+  CLI::App* const trace_app = app.add_subcommand("trace", "one simulated run as a picture for ui.perfetto.dev");
+  trace_app->add_option("--seed", trace->run.seed, "of the run (default 1)");
+  trace_app->add_option("--out", trace->out_file, "the file (default anygin-trace.json)");
+  add_run_options(*trace_app, trace->run);
+  trace_app->callback([trace, &exit_code] { exit_code = run_trace(*trace); });
 }
 
 }  // namespace anygin::tools

@@ -23,7 +23,7 @@ struct SimRunRequest {
   std::string choices_file;  // write the choices there
   std::string events_file;   // write the event stream there
   double timeout_s = 60;     // real time; a program that blocks in a call that is not simulated would wait for ever
-  bool expect_hang = false;     // the program is about a hang: its exit code judges
+  bool expect_hang = false;  // the program is about a hang: its exit code judges
   bool show_output = false;  // the program's output goes where ours goes; else it is kept
 };
 
