@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every example does before its own idea: find its ranks, create communicators, check errors.
-// With RANK and WORLD_SIZE set (anygin run, torchrun) the process is one rank; else all ranks run as threads. Ranks may
-// share a device, so nobody uses the legacy stream: it would wait for the other rank's kernel.
+// Started by a launcher (anygin run, torchrun, srun, mpirun) the process is one rank; else all ranks run as threads.
+// Ranks may share a device, so nobody uses the legacy stream: it would wait for the other rank's kernel.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,23 +16,25 @@
 #include <thread>
 #include <vector>
 
-#define CHECK_CUDA(call)                                                                                   \
-  do {                                                                                                     \
-    const cudaError_t check_error_ = (call);                                                               \
-    if (check_error_ != cudaSuccess) {                                                                     \
+#include "launcher.h"
+
+#define CHECK_CUDA(call)                                                                                    \
+  do {                                                                                                      \
+    const cudaError_t check_error_ = (call);                                                                \
+    if (check_error_ != cudaSuccess) {                                                                      \
       std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(check_error_)); \
-      std::exit(1);                                                                                        \
-    }                                                                                                      \
+      std::exit(1);                                                                                         \
+    }                                                                                                       \
   } while (false)
 
-#define CHECK_NCCL(call)                                                                             \
-  do {                                                                                               \
-    const ncclResult_t check_result_ = (call);                                                       \
-    if (check_result_ != ncclSuccess) {                                                              \
-      std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call,                        \
-                   ncclGetErrorString(check_result_), ncclGetLastError(nullptr));                    \
-      std::exit(1);                                                                                  \
-    }                                                                                                \
+#define CHECK_NCCL(call)                                                                                         \
+  do {                                                                                                           \
+    const ncclResult_t check_result_ = (call);                                                                   \
+    if (check_result_ != ncclSuccess) {                                                                          \
+      std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, ncclGetErrorString(check_result_), \
+                   ncclGetLastError(nullptr));                                                                   \
+      std::exit(1);                                                                                              \
+    }                                                                                                            \
   } while (false)
 
 // One rank's part of the program.
@@ -62,12 +64,10 @@ inline int run_rank(int rank, int ranks, int device, const ncclUniqueId& id, con
 // Runs `rank_main` on every rank and returns the process's exit code. `-r N` chooses how many ranks run as threads.
 inline int run_example(int argc, char** argv, const RankMain& rank_main) {
   ncclUniqueId id;
-  const char* const rank = std::getenv("RANK");
-  const char* const world_size = std::getenv("WORLD_SIZE");
-  if (rank && world_size) {
-    const char* const local_rank = std::getenv("LOCAL_RANK");
+  if (const Place place = find_place(); place.ranks > 0) {
+    if (!find_meeting_place()) return 2;
     CHECK_NCCL(ncclGetUniqueId(&id));  // NCCL_COMM_ID is set: every rank gets the same rendezvous
-    return run_rank(std::atoi(rank), std::atoi(world_size), std::atoi(local_rank ? local_rank : rank), id, rank_main) == 0 ? 0 : 1;
+    return run_rank(place.rank, place.ranks, place.local, id, rank_main) == 0 ? 0 : 1;
   }
   int ranks = 4;
   for (int i = 1; i + 1 < argc; ++i) {

@@ -55,6 +55,19 @@ extern "C" {
 ANYGIN_LANE_TLS PendingLaunch* anygin_pending_launch;
 }
 
+// The type of a `__restrict__` parameter as the function's type has it. g++ keeps the word in dependent types, where it
+// makes another type of them.
+template <typename T>
+struct UnrestrictedType {
+  using Type = T;
+};
+template <typename T>
+struct UnrestrictedType<T* __restrict__> {
+  using Type = T*;
+};
+template <typename T>
+using Unrestricted = typename UnrestrictedType<std::remove_cv_t<T>>::Type;
+
 // The name in "... [with auto kFunction = ns::k<int>]", the compiler's signature of a member of Kernel; a static
 // string, the same for equal signatures.
 const char* kernel_name(const char* signature);

@@ -2,12 +2,13 @@
 # what it makes is run. Label `compile`: each names its compiler, so that one preset says it all.
 if(NOT ANYGIN_SANITIZE)  # what others build cannot load a libanygin that is instrumented
   find_program(ANYGIN_MAKE make)
-  set(build_projects ${CMAKE_CURRENT_LIST_DIR}/projects)
+  set(build_projects ${CMAKE_CURRENT_LIST_DIR}/projects CACHE INTERNAL "")
 
   # anygin_build_test(NAME PROJECT [OPTIONS a|b] [RUN "program arguments|program"] [MOVE])
   function(anygin_build_test name project)
     cmake_parse_arguments(ARG "MOVE" "OPTIONS;RUN" "" ${ARGN})
-    add_test(NAME compile_build.${name} COMMAND ${CMAKE_COMMAND} -DSOURCE=${build_projects}/${project}
+    get_filename_component(source ${project} ABSOLUTE BASE_DIR ${build_projects})
+    add_test(NAME compile_build.${name} COMMAND ${CMAKE_COMMAND} -DSOURCE=${source}
       -DWORK=${CMAKE_BINARY_DIR}/tests/build_${name} -DPREFIX=${ANYGIN_PREFIX} "-DOPTIONS=${ARG_OPTIONS}" "-DRUN=${ARG_RUN}"
       -DMOVE=${ARG_MOVE} -P ${CMAKE_SOURCE_DIR}/cmake/build_project.cmake)
     set_tests_properties(compile_build.${name} PROPERTIES TIMEOUT 120 LABELS compile)

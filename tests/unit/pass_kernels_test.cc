@@ -15,7 +15,8 @@ TEST(Kernels, begin_with_the_launch) {
   EXPECT_EQ(rewritten("__global__ void k() { x(); }"), " void k() {" + first("", "::k", "") + " x(); }");
   EXPECT_EQ(rewritten("__global__ void k(void) {}"), " void k(void) {" + first("", "::k", "") + "}");
   EXPECT_EQ(rewritten("__global__ void k(const int n, float* __restrict__ p) {}"),
-            " void k(const int n, float* __restrict__ p) {" + first("decltype(n), decltype(p)", "::k", "n, p") + "}");
+            " void k(const int n, float* __restrict__ p) {" +
+                first("decltype(n), ::anygin::simt::Unrestricted<decltype(p)>", "::k", "n, p") + "}");
 }
 
 TEST(Kernels, find_every_parameter_name) {

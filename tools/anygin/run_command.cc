@@ -181,16 +181,15 @@ std::string topology_text(int ranks, int nodes) {
 
 std::vector<std::string> rank_environment(const RunRequest& request, int rank, int port, const std::string& token) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const char* const topology = std::getenv("ANYGIN_TOPOLOGY");
-  std::vector<std::string> environment = {
-      fmt::format("RANK={}", rank),
-      fmt::format("WORLD_SIZE={}", request.ranks),
-      fmt::format("LOCAL_RANK={}", rank),
-      fmt::format("LOCAL_WORLD_SIZE={}", request.ranks),
-      fmt::format("NCCL_COMM_ID=127.0.0.1:{}", port),
-      fmt::format("ANYGIN_COMM_TOKEN={}", token),
-      fmt::format("ANYGIN_TOPOLOGY={}",
-                  topology && request.nodes == 1 ? topology : topology_text(request.ranks, request.nodes))};
+  std::vector<std::string> environment = {fmt::format("RANK={}", rank),
+                                          fmt::format("WORLD_SIZE={}", request.ranks),
+                                          fmt::format("LOCAL_RANK={}", rank),
+                                          fmt::format("LOCAL_WORLD_SIZE={}", request.ranks),
+                                          fmt::format("NCCL_COMM_ID=127.0.0.1:{}", port),
+                                          fmt::format("ANYGIN_COMM_TOKEN={}", token)};
+  // One node is the default: without a topology, communicators of some of the ranks are possible.
+  if (request.nodes > 1)
+    environment.push_back(fmt::format("ANYGIN_TOPOLOGY={}", topology_text(request.ranks, request.nodes)));
   if (!std::getenv("ANYGIN_DEVICES"))
     environment.push_back(fmt::format("ANYGIN_DEVICES={}", std::max(8, request.ranks)));
   if (!std::getenv("ANYGIN_WORKERS"))

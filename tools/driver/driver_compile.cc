@@ -129,6 +129,7 @@ int Driver::compile_cuda(const Input& input, const std::string& object) {
   if (options_.keep) fmt::print(stderr, "anygin-c++: rewritten source: {}\n", rewritten);
   command = {options_.host_compiler, "-std=" + options_.standard};
   append(&command, {"-Wno-dangling-else", "-Wno-empty-body"});
+  command.push_back("-fno-strict-aliasing");  // kernels read vectors as what they contain, and GPU compilers let them
   command.push_back("-g1");  // lines for reports; a -g of the user's comes later and wins
   // The inlined frames that clang writes in version 5 are missed by binutils' addr2line.
   if (options_.host_compiler.find("clang") != std::string::npos) command.push_back("-gdwarf-4");

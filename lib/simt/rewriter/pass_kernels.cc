@@ -99,39 +99,68 @@ class KernelRewriter {
       : code_(code), scopes_(scopes), kernel_(kernel) {}
 
   void run(int global) {
-    const std::string types = parameters("decltype({})");
+    const std::string types = parameter_types();
     std::string bound;
     if (const auto range = launch_bound(global))
       bound = fmt::format(", ({})", code_.flat_text(range->first, range->second));
     code_.insert_after(
         kernel_.body, fmt::format(" if (::anygin::simt::Kernel<static_cast<void (*)({})>(&{}){}>::launch({})) return; ",
-                                  types, name() + template_arguments(), bound, parameters("{}")));
+                                  types, name() + template_arguments(), bound, parameter_names()));
   }
 
  private:
-  // The parameters' names, each in `format`; parameters without a name get one.
-  std::string parameters(const char* format) {
+  struct Parameter {
+    std::string name;
+    bool pack = false;
+    bool restricted = false;  // a `__restrict__` stands in it
+  };
+
+  std::string parameter_types() {
     std::string list;
-    const int close = code_.partner(kernel_.parameters_open);
-    const auto ranges = split_at_commas(code_, kernel_.parameters_open + 1, close);
-    if (ranges.size() == 1 && code_.is(ranges[0].first, "void") && ranges[0].second == ranges[0].first + 1) return list;
-    if (names_.empty()) {
-      for (const auto& [from, to] : ranges)
-        names_.push_back(name_of(from, to, fmt::format("anygin_p{}", names_.size())));
-    }
-    for (const auto& [parameter, pack] : names_) {
+    for (const Parameter& parameter : parameters()) {
       if (!list.empty()) list += ", ";
-      list += fmt::format(fmt::runtime(format), parameter);
-      if (pack) list += "...";
+      list += fmt::format(
+          fmt::runtime(parameter.restricted ? "::anygin::simt::Unrestricted<decltype({})>" : "decltype({})"),
+          parameter.name);
+      if (parameter.pack) list += "...";
     }
     return list;
   }
 
-  std::pair<std::string, bool> name_of(int from, int to, const std::string& invented) {
+  std::string parameter_names() {
+    std::string list;
+    for (const Parameter& parameter : parameters()) {
+      if (!list.empty()) list += ", ";
+      list += parameter.name + (parameter.pack ? "..." : "");
+    }
+    return list;
+  }
+
+  // Parameters without a name get one.
+  const std::vector<Parameter>& parameters() {
+    const int close = code_.partner(kernel_.parameters_open);
+    const auto ranges = split_at_commas(code_, kernel_.parameters_open + 1, close);
+    const bool only_void =
+        ranges.size() == 1 && code_.is(ranges[0].first, "void") && ranges[0].second == ranges[0].first + 1;
+    if (!parameters_.empty() || only_void) return parameters_;
+    for (const auto& [from, to] : ranges) {
+      parameters_.push_back(parameter_in(from, to, fmt::format("anygin_p{}", parameters_.size())));
+    }
+    return parameters_;
+  }
+
+  Parameter parameter_in(int from, int to, const std::string& invented) {
     const Declarator found = find_parameter(code_, from, to);
-    if (found.name != kNowhere) return {std::string(code_.at(found.name).text), found.pack};
-    code_.insert_before(found.place, " " + invented + " ");
-    return {invented, found.pack};
+    Parameter parameter{invented, found.pack, false};
+    for (int i = from; i < to; ++i) {
+      for (const char* word : {"__restrict__", "__restrict", "restrict"}) parameter.restricted |= code_.is(i, word);
+    }
+    if (found.name != kNowhere) {
+      parameter.name = std::string(code_.at(found.name).text);
+    } else {
+      code_.insert_before(found.place, " " + invented + " ");
+    }
+    return parameter;
   }
 
   std::string name() const {
@@ -148,9 +177,9 @@ class KernelRewriter {
     std::string list;
     int number = 0;
     for (const auto& [from, to] : split_at_commas(code_, kernel_.template_open + 1, kernel_.template_close)) {
-      const auto [parameter, pack] = name_of(from, to, fmt::format("anygin_t{}", number++));
-      list += (list.empty() ? "<" : ", ") + parameter;
-      if (pack) {
+      const Parameter parameter = parameter_in(from, to, fmt::format("anygin_t{}", number++));
+      list += (list.empty() ? "<" : ", ") + parameter.name;
+      if (parameter.pack) {
         list += "...";
         break;
       }
@@ -170,7 +199,7 @@ class KernelRewriter {
   Code& code_;
   const ScopeTable& scopes_;
   const KernelDefinition kernel_;
-  std::vector<std::pair<std::string, bool>> names_;
+  std::vector<Parameter> parameters_;
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ __global__ void pointers(int* out, const int* in, void*, float (*f)(float) = nul
   *out = in == nullptr && !f;
 }
 template <typename T>
-__global__ void deduced(int* out, T, T* p) {
+__global__ void deduced(int* __restrict__ out, T, T* const __restrict__ p) {
   *out = static_cast<int>(sizeof(T)) + (p == nullptr ? 100 : 0);
 }
 template <typename... Ts>
