@@ -48,6 +48,7 @@ int record_event(Event* event, Stream* stream) {
   if (capture) return kCudaSuccess;
   const uint64_t ticket = event->state->recorded.fetch_add(1, std::memory_order_acq_rel) + 1;
   const uint64_t place = device_table().enqueue(*stream, RecordOperation{event->state, ticket});
+  event->state->device.store(stream->device(), std::memory_order_relaxed);
   event->state->stream.store(stream->id(), std::memory_order_relaxed);
   event->state->place.store(place, std::memory_order_relaxed);
   return kCudaSuccess;
@@ -58,9 +59,16 @@ static bool is_captured(Event& event) {
   return event.captured_in != nullptr;
 }
 
+// The error of the device that the event was recorded on.
+static int error_of(const EventState& state) {
+  const int device = state.device.load(std::memory_order_relaxed);
+  return device >= 0 ? device_error(device) : static_cast<int>(kCudaSuccess);
+}
+
 int query_event(Event* event) {
   if (!event) return kCudaInvalidResourceHandle;
   if (is_captured(*event)) return kCudaCapturedEvent;
+  if (const int error = error_of(*event->state)) return error;
   return event->state->reached(event->state->recorded.load(std::memory_order_acquire)) ? kCudaSuccess : kCudaNotReady;
 }
 
@@ -71,7 +79,7 @@ int synchronize_event(Event* event) {
   const std::shared_ptr<EventState> state = event->state;
   const uint64_t ticket = state->recorded.load(std::memory_order_acquire);
   block_host_until([&] { return state->reached(ticket); });
-  return kCudaSuccess;
+  return error_of(*state);
 }
 
 // `done` if the wait is one of a graph. Waits never leave or enter a graph otherwise: both captures are lost then.

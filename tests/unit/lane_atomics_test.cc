@@ -130,19 +130,36 @@ class LaneFailure : public testing::Test {
 
 TEST_F(LaneFailure, TrapLosesTheDevice) {
   anygin::simt::LaunchShape shape;
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
   ASSERT_EQ(anygin::simt::launch_callable(shape, [] { __trap(); }), cudaSuccess);
+  const cudaError_t recorded = cudaEventRecord(event);  // the grid may have failed already
+  EXPECT_TRUE(recorded == cudaSuccess || recorded == cudaErrorLaunchFailure);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
   void* pointer = nullptr;
   EXPECT_EQ(cudaMalloc(&pointer, 16), cudaErrorLaunchFailure);  // sticky
   EXPECT_EQ(cudaGetLastError(), cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorLaunchFailure);
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaErrorLaunchFailure);
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorLaunchFailure);  // of the thread, not yet asked for on this device
+  cudaGetLastError();
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  if (recorded == cudaSuccess) {
+    EXPECT_EQ(cudaEventQuery(event), cudaErrorLaunchFailure);
+    EXPECT_EQ(cudaEventSynchronize(event), cudaErrorLaunchFailure);
+  }
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+  cudaGetLastError();
+  ASSERT_EQ(cudaSetDevice(3), cudaSuccess);
 }
 TEST_F(LaneFailure, FailedAssertionFailsTheGridNotTheProcess) {
   anygin::simt::LaunchShape shape;
   shape.block = {2, 1, 1};
   testing::internal::CaptureStderr();
   ASSERT_EQ(anygin::simt::launch_callable(shape, [] { assert(threadIdx.x == 0); }), cudaSuccess);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("block: [0,0,0], thread: [1,0,0] Assertion `threadIdx.x == 0` failed."), std::string::npos)
       << text;

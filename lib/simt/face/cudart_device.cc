@@ -148,11 +148,17 @@ cudaError_t cudaProfilerStop() {
 }
 
 // --- Errors ----------------------------------------------------------------------------------------------------------
+// A lost device's error stays until cudaDeviceReset.
+static cudaError_t last(bool reset) {
+  const int of_thread = last_error(reset);
+  const int lost = device_error(current_device());
+  return static_cast<cudaError_t>(lost != cudaSuccess ? lost : of_thread);
+}
 cudaError_t cudaGetLastError() {
-  return static_cast<cudaError_t>(last_error(true));
+  return last(true);
 }
 cudaError_t cudaPeekAtLastError() {
-  return static_cast<cudaError_t>(last_error(false));
+  return last(false);
 }
 const char* cudaGetErrorName(cudaError_t error) {
   const ErrorText* known = error_text(error);

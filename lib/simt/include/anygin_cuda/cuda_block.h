@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "anygin/simt/device_runtime.h"
+#include "anygin/simt/lane_failure.h"
 #include "device_launch_parameters.h"
 
 // --- Barriers --------------------------------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ inline void __brkpt() {
   if (!anygin::simt::anygin_lane_active()) __assert_fail(expression, file, line, function);
   fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line, function,
           blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, expression);
-  anygin::simt::anygin_trap("assertion failed");
+  anygin::simt::anygin_fail_grid(710, "assertion failed");  // cudaErrorAssert
 }
 #define __assert_fail anygin_assert_failed
 

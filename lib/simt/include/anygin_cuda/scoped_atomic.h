@@ -137,6 +137,9 @@ class AtomicOperations {
   void notify_one() const {}
   void notify_all() const {}
 
+  // A load that is no yield point: for predicates of waits.
+  T anygin_peek() const { return peek(::cuda::std::memory_order_acquire); }
+
   operator T() const { return load(); }
   T operator++() const { return static_cast<T>(fetch_add(1) + 1); }
   T operator--() const { return static_cast<T>(fetch_sub(1) - 1); }
