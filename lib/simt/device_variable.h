@@ -87,9 +87,12 @@ struct DeviceVariableInstance {
     static_cast<void>(&kRegistered);
     return on_device(kVariable);
   }
+
+ private:
+  static bool register_it() { return register_device_variable(kVariable, __PRETTY_FUNCTION__); }
   static const bool kRegistered;
 };
 template <auto& kVariable>
-const bool DeviceVariableInstance<kVariable>::kRegistered = register_device_variable(kVariable, __PRETTY_FUNCTION__);
+const bool DeviceVariableInstance<kVariable>::kRegistered = DeviceVariableInstance::register_it();
 
 }  // namespace anygin::simt
