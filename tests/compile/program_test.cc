@@ -69,6 +69,12 @@ TEST_P(Program, device_variables_once_a_device) {
   EXPECT_EQ(run.code, 0);
 }
 
+TEST_P(Program, device_variables_wherever_they_stand) {
+  const CommandResult run = run_command(path("device_variable_uses"));
+  EXPECT_EQ(run.output, "0 no error: 1446 22 4\n1 no error: 1446 22 4\n");
+  EXPECT_EQ(run.code, 0);
+}
+
 TEST_P(Program, a_device_variable_that_cannot_be_copied_is_named) {
   const CommandResult run = run_command(path("device_variable_class"));
   EXPECT_THAT(run.output,

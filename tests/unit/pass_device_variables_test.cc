@@ -47,6 +47,14 @@ TEST(DeviceVariables, are_the_devices_own_where_device_code_names_them) {
             "n < " + here("x") + "; z = a * " + here("x") + "; y[" + here("x") + "] = " + here("::x") + ";");
   EXPECT_EQ(body("return sizeof(x) + sizeof(decltype(x));"), "return sizeof(x) + sizeof(decltype(x));");
   EXPECT_EQ(body("s.x = p->x + S::x;"), "s.x = p->x + S::x;");
+  EXPECT_EQ(body("n = ~x; p->~x();"), "n = ~" + here("x") + "; p->~x();");
+  EXPECT_EQ(body("int a[2] = {int(n), x}; P{int(n), x}; f(int(n), x); x--;"),
+            "int a[2] = {int(n), " + here("x") + "}; P{int(n), " + here("x") + "}; f(int(n), " + here("x") + "); " +
+                here("x") + "--;");
+  EXPECT_EQ(body("if (a < b && c > x) n = a < b ? x : (c * x); for (; a < b && c > x; x++) do x++; while (x);"),
+            "if (a < b && c > " + here("x") + ") n = a < b ? " + here("x") + " : (c * " + here("x") +
+                "); for (; a < b && c > " + here("x") + "; " + here("x") + "++) do " + here("x") + "++; while (" +
+                here("x") + ");");
 }
 
 TEST(DeviceVariables, keep_away_from_names_that_hide_them) {

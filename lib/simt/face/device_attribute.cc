@@ -83,6 +83,9 @@ int fixed_attribute(cudaDeviceAttr attribute) {
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
     case cudaDevAttrDirectManagedMemAccessFromHost:
     case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+    case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrIntegrated:
       return 1;
     case cudaDevAttrComputeCapabilityMinor:
@@ -98,11 +101,8 @@ int fixed_attribute(cudaDeviceAttr attribute) {
     case cudaDevAttrL2CacheSize:
     case cudaDevAttrStreamPrioritiesSupported:
     case cudaDevAttrComputePreemptionSupported:
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
     case cudaDevAttrCanFlushRemoteWrites:
-    case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrReservedSharedMemoryPerBlock:
-    case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrGPUDirectRDMASupported:
     case cudaDevAttrClusterLaunch:
       return 0;
@@ -171,6 +171,9 @@ void fill_properties(int device, cudaDeviceProp* properties) {
   properties->pageableMemoryAccess = 1;
   properties->pageableMemoryAccessUsesHostPageTables = 1;
   properties->cooperativeLaunch = 1;
+  properties->canUseHostPointerForRegisteredMem = 1;
+  properties->hostRegisterSupported = 1;
+  properties->memoryPoolsSupported = 1;
   properties->unifiedFunctionPointers = 1;
 }
 

@@ -234,7 +234,11 @@ int NameReader::declared_until(int name) const {
     place = group;
     group = enclosing_[group];
   }
-  if (group != kNowhere && !code_.is(group, "(")) group = kNowhere;
+  if (group != kNowhere && !code_.is(group, "(")) {
+    const int scope = scopes_.innermost(place);  // values between braces declare nothing
+    if (scope != kNowhere && scopes_.scopes()[scope].kind == ScopeKind::kInitializer) return 0;
+    group = kNowhere;
+  }
   if (!declared && !looks_declared(name, group)) return 0;
   if (group != kNowhere) {
     int word = group - 1;
@@ -251,11 +255,12 @@ bool NameReader::may_be_expression(int name) const {
     // A lambda at namespace scope, or nothing that is run.
     if (enclosing_[name] == kNowhere) return false;
   }
-  static constexpr std::array<std::string_view, 11> kNot = {".",    "->",    "using", "namespace", "goto", "struct",
-                                                            "enum", "class", "union", "typename",  "~"};
+  static constexpr std::array<std::string_view, 10> kNot = {".",      "->",   "using", "namespace", "goto",
+                                                            "struct", "enum", "class", "union",     "typename"};
   const int first = qualified_begin(name);
   if (one_of(code_.at(first - 1).text, kNot) || one_of(code_.at(name - 1).text, kNot)) return false;
   if (code_.is(name + 1, "::")) return false;
+  if (code_.is(first - 1, "~") && one_of(code_.at(first - 2).text, kNot)) return false;  // p->~T()
   return !(code_.is(first - 1, "<") && code_.is(name + 1, ">"));
 }
 
