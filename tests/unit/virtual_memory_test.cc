@@ -147,11 +147,11 @@ TEST_F(CudaMemory, NobodyTouchesItWithoutRights) {
   const CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, 0};
   EXPECT_EQ(cuMemGetAccess(&rights, &location, base), CUDA_SUCCESS);
   EXPECT_EQ(rights, 0u);
-  EXPECT_EXIT(pointer(base)[0] = 1, testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_DEATH(pointer(base)[0] = 1, "");
   CUmemAccessDesc reading{location, CU_MEM_ACCESS_FLAGS_PROT_READ};
   EXPECT_EQ(cuMemSetAccess(base, kPiece, &reading, 1), CUDA_SUCCESS);
   EXPECT_EQ(pointer(base)[0], 0);
-  EXPECT_EXIT(pointer(base)[0] = 1, testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_DEATH(pointer(base)[0] = 1, "");
   EXPECT_EQ(cuMemGetAccess(&rights, &location, base), CUDA_SUCCESS);
   EXPECT_EQ(rights, 1u);
   unmap(base);
