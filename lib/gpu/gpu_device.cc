@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices of the cuda target, for lib/comm: the subset of simt/device.h that it calls. Lanes do not park here; what
+// Devices of the cuda target, for lib/comm: what it calls of simt/device.h and simt/virtual_memory.h. Lanes do not park here; what
 // they wait for stands on the wait boards of their communicators.
 #include <cuda_runtime.h>
 
 #include "anygin/simt/device.h"
+#include "anygin/simt/virtual_memory.h"
 
 namespace anygin::simt {
 
@@ -35,6 +36,19 @@ uint64_t parked_lanes() {
 }
 uint64_t lane_progress() {
   return 0;
+}
+
+// Windows lie in the heap that kernels reach; what the driver maps is the GPU's and none of ours.
+VirtualMemory::VirtualMemory() : state_(nullptr) {}
+std::vector<MemorySegment> VirtualMemory::segments(const void*, size_t) const {
+  return {};
+}
+bool VirtualMemory::reserved(const void*) const {
+  return false;
+}
+VirtualMemory& virtual_memory() {
+  static VirtualMemory none;
+  return none;
 }
 
 }  // namespace anygin::simt
