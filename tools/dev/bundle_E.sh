@@ -19,5 +19,5 @@ for library in libfmt libcudart; do
   path=$(ldd "$build/examples/ring" | awk -v name="$library" 'index($1, name) == 1 { print $3 }')
   cp -L "$path" "$folder/lib/"
 done
-cp tools/dev/device_E.sh "$folder/"
+cp tools/dev/device_E.sh tools/dev/nvshmem_E.sh bench/nvshmem_pingpong.cu "$folder/"
 du -sh "$folder"

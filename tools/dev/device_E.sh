@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what the cuda target must show, on a machine with one GPU: everything comes from a bundle that tools/dev/bundle_E.sh
 # made. Each step has a time limit; the log goes to $OUT (or the bundle's folder).
-#   device_E.sh [steps ...]        probe blocking examples bench procs procs_logged conformance conformance_procs sanitizer; none: all of them
+#   device_E.sh [steps ...]        probe blocking examples bench procs procs_logged conformance conformance_procs nvshmem sanitizer; none: all of them
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here}
@@ -151,6 +151,12 @@ bench() {
   step "pingpong, threads" 60 "$here/bench/pingpong" -r 2
   step "pingpong, processes" 60 "$anygin" run -n 2 --timeout 50 -- "$here/bench/pingpong"
   step "put bandwidth, threads" 60 "$here/bench/put_bandwidth" -r 2
+}
+
+nvshmem() {
+  mps_start
+  step "NVSHMEM's put with signal, two processes" 200 "$here/nvshmem_E.sh" "$here"
+  mps_end 5
 }
 
 sanitizer() {
