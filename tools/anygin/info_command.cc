@@ -21,6 +21,17 @@ fs::path own_prefix() {
   return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
 }
 
+// The prefix of a target: this program's own, or, where both were installed, the one beside it.
+fs::path prefix_of(const std::string& target) {
+  const fs::path own = own_prefix();
+  return own.filename() == target ? own : own.parent_path() / target;
+}
+
+std::string how_to_get(const std::string& target) {
+  if (target == "cpu") return "./dev build makes it";
+  return "./dev build --preset cuda makes it, with the CUDA Toolkit";
+}
+
 std::string cpu_model() {
   std::ifstream stream("/proc/cpuinfo");
   for (std::string line; std::getline(stream, line);) {
@@ -37,10 +48,11 @@ void row(const char* what, bool there, const std::string& text) {
 
 void print_info() {
   fmt::print("{:<16}      {} cores, {}\n", "machine", std::thread::hardware_concurrency(), cpu_model());
-  const fs::path prefix = own_prefix();
-  const bool cpu = fs::exists(prefix / "lib" / "libanygin.so");
-  row("target cpu", cpu, cpu ? prefix.string() : "no lib/libanygin.so beside this program");
-  row("target cuda", false, "not yet");
+  for (const char* target : {"cpu", "cuda"}) {
+    const fs::path place = prefix_of(target);
+    const bool there = fs::exists(place / "lib" / "libanygin.so");
+    row(fmt::format("target {}", target).c_str(), there, there ? place.string() : how_to_get(target));
+  }
   row("backend proxy", true, "software HCA in this process, or between processes of this host");
   row("backend gdaki", false, "not yet");
   row("backend gpi", false, "not yet");
@@ -63,12 +75,14 @@ void print_environment() {
 }
 
 int print_prefix(const std::string& target) {
-  const fs::path prefix = own_prefix();
-  if (target == "cpu") {
+  const fs::path prefix = prefix_of(target);
+  if ((target == "cpu" || target == "cuda") && fs::exists(prefix / "lib" / "libanygin.so")) {
     fmt::print("{}\n", prefix.string());
     return 0;
   }
-  fmt::print(stderr, "anygin prefix: no target '{}' here; there is: cpu\n", target);
+  const bool known = target == "cpu" || target == "cuda";
+  fmt::print(stderr, "anygin prefix: no target '{}' here; {}\n", target,
+             known ? how_to_get(target) : "targets are cpu and cuda");
   return kExitUsage;
 }
 

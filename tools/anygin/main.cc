@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   });
   std::string target = "cpu";
   CLI::App* const prefix_app = app.add_subcommand("prefix", "print the prefix: what CUDA_HOME and NCCL_HOME point at");
-  prefix_app->add_option("target", target, "cpu; cuda is not there yet");
+  prefix_app->add_option("target", target, "cpu, or cuda for one GPU");
   prefix_app->footer("  make CUDA_HOME=$(anygin prefix cpu) NCCL_HOME=$(anygin prefix cpu)");
   prefix_app->callback([&] { exit_code = anygin::tools::print_prefix(target); });
 
