@@ -34,3 +34,6 @@ anygin_pkg_config(anygin AnyGIN ${PROJECT_VERSION} "-lnccl -lcudart -lanygin" "N
 anygin_pkg_config(nccl NCCL 2.30.7 "-lnccl -lcudart" "NCCL's interface, by AnyGIN for the CPU")
 anygin_pkg_config(cudart-13.0 cudart 13.0 "-lcudart" "CUDA's runtime interface, by AnyGIN for the CPU")
 anygin_pkg_config(cuda-13.0 cuda 13.0 "-lcuda" "CUDA's driver interface, by AnyGIN for the CPU")
+
+file(MAKE_DIRECTORY ${ANYGIN_PREFIX}/share)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/gdb/anygin.gdb ${ANYGIN_PREFIX}/share/anygin.gdb SYMBOLIC)

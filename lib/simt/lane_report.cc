@@ -28,7 +28,12 @@ void describe_named_barriers(const Block& block, std::vector<LaneState>& out) {
   }
 }
 
-void describe_warp_groups(const Block& block, std::vector<LaneState>& out) {
+// " (at ring.cu:31)", or nothing.
+std::string line_of(const void* site, SourceLines lines) {
+  return lines == SourceLines::kYes ? fmt::format(" (at {})", describe_line(site)) : "";
+}
+
+void describe_warp_groups(const Block& block, SourceLines lines, std::vector<LaneState>& out) {
   if (block.gathering == 0) return;
   for (uint32_t warp = 0; warp * kWarpSize < block.lanes; ++warp) {
     const WarpState& state = block.warps[warp];
@@ -37,8 +42,8 @@ void describe_warp_groups(const Block& block, std::vector<LaneState>& out) {
       for (uint32_t rest = group.arrived; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(rest));
         out.push_back(
-            {warp * kWarpSize + lane, fmt::format("warp operation of mask {:#x}: {:#x} came (at {})", group.mask,
-                                                  group.arrived, describe_line(state.ops[lane]->call_site))});
+            {warp * kWarpSize + lane, fmt::format("warp operation of mask {:#x}: {:#x} came{}", group.mask,
+                                                  group.arrived, line_of(state.ops[lane]->call_site, lines))});
       }
     }
   }
@@ -66,22 +71,27 @@ std::string describe_cause(AbortCause cause) {
   return fmt::format("left the kernel: abort cause {}", static_cast<uint32_t>(cause));
 }
 
-std::vector<LaneState> describe_lanes(const Block& block) {
+std::vector<LaneState> describe_lanes(const Block& block, SourceLines source_lines) {
   std::vector<LaneState> lanes;
   const uint32_t unstarted = block.lanes - block.started;
   for (uint32_t i = 0; i < block.arrived; ++i) {
     lanes.push_back({block.at_barrier[i], fmt::format("__syncthreads: {} of {} came{}", block.arrived, block.live,
                                                       unstarted != 0 ? ", some have not started" : "")});
   }
-  for (const ParkedLane& parked : block.parked)
-    lanes.push_back({parked.lane, describe_reason(parked.record->waiter->reason)});
+  for (const ParkedLane& parked : block.parked) {
+    WaitReason reason = parked.record->waiter->reason;
+    if (source_lines == SourceLines::kNo) reason.call_site = nullptr;
+    lanes.push_back({parked.lane, describe_reason(reason)});
+  }
   for (const ConvergingLane& one : block.converging) lanes.push_back({one.lane, "__activemask"});
   for (uint32_t at = block.ready_head; at != block.ready_tail; ++at) {
-    lanes.push_back({block.ready[at & block.ready_mask],
-                     fmt::format("spins at {}", describe_line(block.contexts[block.ready[at & block.ready_mask]].pc))});
+    const uint16_t lane = block.ready[at & block.ready_mask];
+    lanes.push_back({lane, source_lines == SourceLines::kYes
+                               ? fmt::format("spins at {}", describe_line(block.contexts[lane].pc))
+                               : std::string("can run")});
   }
   describe_named_barriers(block, lanes);
-  describe_warp_groups(block, lanes);
+  describe_warp_groups(block, source_lines, lanes);
   std::sort(lanes.begin(), lanes.end(), [](const LaneState& a, const LaneState& b) { return a.lane < b.lane; });
   return lanes;
 }

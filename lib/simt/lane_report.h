@@ -15,8 +15,11 @@ struct LaneState {
   std::string what;
 };
 
-// Every started lane that has not exited, in lane order. Not while one of them runs.
-std::vector<LaneState> describe_lanes(const Block& block);
+// Whether addresses are looked up, which starts a program.
+enum class SourceLines : bool { kNo, kYes };
+
+// Every started lane that has not exited and does not run, in lane order. Not while the block changes.
+std::vector<LaneState> describe_lanes(const Block& block, SourceLines lines = SourceLines::kYes);
 std::string describe_cause(AbortCause cause);
 
 }  // namespace anygin::simt

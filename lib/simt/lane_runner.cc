@@ -18,10 +18,6 @@
 namespace anygin::simt {
 
 extern "C" {
-__thread Index3 anygin_thread_idx __attribute__((tls_model("initial-exec")));
-__thread Index3 anygin_block_idx __attribute__((tls_model("initial-exec")));
-__thread Index3 anygin_block_dim __attribute__((tls_model("initial-exec")));
-__thread Index3 anygin_grid_dim __attribute__((tls_model("initial-exec")));
 __thread unsigned anygin_linear_thread __attribute__((tls_model("initial-exec")));
 __thread int anygin_tick_budget __attribute__((tls_model("initial-exec")));
 }

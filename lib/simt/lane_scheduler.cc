@@ -6,8 +6,8 @@
 #include "anygin/base/env_real.h"
 #include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
-#include "anygin/base/world.h"
 #include "anygin/base/wait_reason.h"
+#include "anygin/base/world.h"
 #include "anygin/simt/lane_report.h"
 
 namespace anygin::simt {
@@ -301,10 +301,14 @@ bool LaneScheduler::visit_pending(uint64_t patience_ns, const std::function<void
 bool LaneScheduler::visit_blocks(uint64_t patience_ns, const std::function<void(const Block&)>& visit) {
   std::unique_lock turn(turn_, std::defer_lock);
   if (!lock_turn(turn, patience_ns)) return false;
+  visit_blocks_stopped(visit);
+  return true;
+}
+
+void LaneScheduler::visit_blocks_stopped(const std::function<void(const Block&)>& visit) const {
   for (const Block* block : resident_) {
     if (block && !block->finished()) visit(*block);
   }
-  return true;
 }
 
 }  // namespace anygin::simt

@@ -87,6 +87,8 @@ class alignas(128) LaneScheduler final : public Engine {
   Counts counts() const;
   // Calls `visit` for every resident block while none of their lanes runs. False if one ran on for `patience_ns`.
   bool visit_blocks(uint64_t patience_ns, const std::function<void(const Block&)>& visit);
+  // For a debugger: the same without the lock, while all threads stand still.
+  void visit_blocks_stopped(const std::function<void(const Block&)>& visit) const;
   // Calls `visit` for every grid with blocks that are not resident. Same rules.
   bool visit_pending(uint64_t patience_ns, const std::function<void(const Grid&, uint64_t blocks)>& visit);
 

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "debug_tag.h"
 #include "driver_process.h"
 
 namespace anygin::driver {
@@ -27,6 +28,14 @@ bool sanitized(const std::vector<std::string>& options) {
     if (option.rfind("-fsanitize=", 0) == 0) return true;
   }
   return false;
+}
+
+std::string output_of(const std::vector<std::string>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "-o" && i + 1 < arguments.size()) return arguments[i + 1];
+    if (arguments[i].rfind("-o", 0) == 0) return arguments[i].substr(2);
+  }
+  return "a.out";
 }
 
 bool changes_the_image(const std::string& option) {
@@ -71,7 +80,9 @@ int link_image(const ImageLink& link) {
   }
   append(&command, link.arguments);
   append(&command, {"-L" + link.prefix + "/lib", "-lanygin", "-Wl,-rpath," + link.prefix + "/lib"});
-  return run_program(command);
+  const int code = run_program(command);
+  if (code == 0 && !link.shared) (void)add_debug_tag(output_of(link.arguments));
+  return code;
 }
 
 }  // namespace anygin::driver
