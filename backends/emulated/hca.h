@@ -91,6 +91,7 @@ class Hca final : public Engine, private MessageHandler {
   void purge_completions(QueuePair& pair);
   void send_one(QueuePair& pair);
   void settle(QueuePair& pair);
+  void land(QueuePair& pair);
   void changed() { changed_.store(true, std::memory_order_release); }
 
   const MemoryRegion* find_local(uint32_t key) const;

@@ -35,8 +35,18 @@ MemoryRegion* Hca::register_memory(char* address, uint64_t bytes, uint32_t acces
 
 void Hca::deregister_memory(MemoryRegion* region) {
   std::lock_guard lock(mutex_);
+  for (auto& [number, pair] : pairs_) land(*pair);
   published_.withdraw(region->key);
   regions_[key_slot(region->key)].reset();
+}
+
+// What has come and waits for its turn becomes visible now: some of it was reported as accepted, and has to land
+// before its memory or its queue pair is gone.
+void Hca::land(QueuePair& pair) {
+  while (pair.incoming_->runnable(kNever)) {
+    pair.incoming_->run_one(world_.choices, kNever);
+    changed();
+  }
 }
 
 const MemoryRegion* Hca::find_local(uint32_t key) const {

@@ -64,6 +64,7 @@ QueuePair* Hca::create_queue_pair(const QueuePairOptions& options) {
 void Hca::destroy_queue_pair(QueuePair* pair) {
   std::lock_guard lock(mutex_);
   --pair->options_.send_queue->users_;
+  land(*pair);
   pair->destroyed_ = true;
   pair->outgoing_->stop(WorkStatus::kFlushed);
   pair->incoming_->stop();
