@@ -35,7 +35,11 @@ MemoryRegion* Hca::register_memory(char* address, uint64_t bytes, uint32_t acces
 
 void Hca::deregister_memory(MemoryRegion* region) {
   std::lock_guard lock(mutex_);
-  for (auto& [number, pair] : pairs_) land(*pair);
+  const std::vector<uint32_t> waiting(active_.begin(), active_.end());
+  for (const uint32_t number : waiting) {
+    land(*pairs_.at(number));
+    settle(*pairs_.at(number));
+  }
   published_.withdraw(region->key);
   regions_[key_slot(region->key)].reset();
 }

@@ -29,6 +29,9 @@ bool put_and_end(uint64_t seed, End end) {
     b.qps.erase(b.qps.begin());
   }
   EXPECT_EQ(b.word(64), kValue) << "seed " << seed;
+  world.test_executor().run_until_idle();
+  EXPECT_FALSE(a.nic->busy()) << "seed " << seed;
+  EXPECT_FALSE(b.nic->busy()) << "seed " << seed;
   return early;
 }
 
