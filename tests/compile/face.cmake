@@ -27,7 +27,7 @@ foreach(header ${face_headers})
   endforeach()
 endforeach()
 
-foreach(header cuda_runtime_api.h cuda_runtime.h driver_types.h vector_types.h vector_functions.h cuda.h cuda_fp16.h
+foreach(header cuda_runtime_api.h cuda_runtime.h driver_types.h vector_types.h vector_functions.h driver_functions.h cuda.h cuda_fp16.h
         cuda_bf16.h)
   face_compiles(c99.${header} ${header} ${ANYGIN_GCC} -std=c99 ${face_warnings} -x c)
 endforeach()

@@ -2,7 +2,9 @@
 // Memory through libcudart: allocation, copies, fills, what is known of a pointer, and every refusal.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "cuda_runtime.h"
@@ -70,6 +72,62 @@ TEST_F(CudartMemory, BoxesOfOnePlane) {
   EXPECT_EQ(std::memcmp(bytes.data() + 17, "abc", 3), 0);
   EXPECT_EQ(std::memcmp(bytes.data() + 33, "efg", 3), 0);
   EXPECT_EQ(bytes[20], 0);
+}
+// Two planes of two rows, out of planes of three rows into planes of four.
+TEST_F(CudartMemory, BoxesOfPlanesWithGaps) {
+  ASSERT_EQ(cudaMemset(device_, 0, kBytes), cudaSuccess);
+  char source[] = "abcdefghijklmnopqrstuvwx";
+  cudaMemcpy3DParms box{};
+  box.srcPtr = make_cudaPitchedPtr(source, 4, 4, 3);
+  box.dstPtr = make_cudaPitchedPtr(device_, 8, 8, 4);
+  box.srcPos = make_cudaPos(1, 1, 0);
+  box.dstPos = make_cudaPos(0, 2, 0);
+  box.extent = make_cudaExtent(2, 2, 2);
+  box.kind = cudaMemcpyHostToDevice;
+  ASSERT_EQ(cudaMemcpy3DAsync(&box, nullptr), cudaSuccess);
+  auto bytes = read_device(64);
+  EXPECT_EQ(std::memcmp(bytes.data() + 16, "fg\0\0\0\0\0\0jk", 10), 0);
+  EXPECT_EQ(std::memcmp(bytes.data() + 48, "rs\0\0\0\0\0\0vw", 10), 0);
+  EXPECT_EQ(bytes[32], 0);
+  box.dstPtr.ysize = 1;
+  EXPECT_EQ(cudaMemcpy3D(&box), cudaErrorInvalidValue);
+  ASSERT_EQ(cudaMemset3D(make_cudaPitchedPtr(device_, 8, 8, 4), 'z', make_cudaExtent(1, 1, 2)), cudaSuccess);
+  bytes = read_device(64);
+  EXPECT_EQ(bytes[0], 'z');
+  EXPECT_EQ(bytes[32], 'z');
+  EXPECT_EQ(bytes[8], 0);
+  cudaPitchedPtr memory{};
+  ASSERT_EQ(cudaMalloc3D(&memory, make_cudaExtent(100, 3, 2)), cudaSuccess);
+  EXPECT_EQ(memory.pitch, 512u);
+  EXPECT_EQ(memory.ysize, 3u);
+  EXPECT_EQ(cudaMemset3D(memory, 1, make_cudaExtent(100, 3, 2)), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory.ptr), cudaSuccess);
+}
+TEST_F(CudartMemory, BatchesMayReadTheirSourceAtOnce) {
+  char source[] = "abcd";
+  const void* destinations[] = {device_, device_ + 2};
+  const void* sources[] = {source, source + 2};
+  const size_t sizes[] = {2, 2};
+  cudaMemcpyAttributes attributes[2] = {};
+  size_t first[] = {0, 1};
+  attributes[0].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  attributes[1].srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  std::atomic<bool> go{false};
+  ASSERT_EQ(cudaLaunchHostFunc(
+                stream,
+                [](void* flag) {
+                  while (!*static_cast<std::atomic<bool>*>(flag)) std::this_thread::yield();
+                },
+                &go),
+            cudaSuccess);
+  ASSERT_EQ(cudaMemcpyBatchAsync(destinations, sources, sizes, 2, attributes, first, 2, stream), cudaSuccess);
+  std::memcpy(source, "wxyz", 4);
+  go = true;
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(std::memcmp(read_device(4).data(), "wxcd", 4), 0);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 TEST_F(CudartMemory, DirectionsAreChecked) {
   unsigned char host[16] = {};

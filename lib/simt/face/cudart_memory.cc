@@ -55,6 +55,14 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
     return allocate(pointer, *pitch * height, current_device());
   });
 }
+cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent) {
+  if (memory == nullptr) return answer(cudaErrorInvalidValue);
+  void* pointer = nullptr;
+  size_t pitch = 0;
+  const cudaError_t error = cudaMallocPitch(&pointer, &pitch, extent.width, extent.height * extent.depth);
+  if (error == cudaSuccess) *memory = cudaPitchedPtr{pointer, pitch, extent.width, extent.height};
+  return error;
+}
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   return on_device([&]() -> int {
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;

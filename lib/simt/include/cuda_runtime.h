@@ -5,6 +5,7 @@
 
 #include "cuda_runtime_api.h"
 #include "device_launch_parameters.h"
+#include "driver_functions.h"
 #include "vector_functions.h"
 
 #ifdef ANYGIN_CUDA_DEVICE_CODE

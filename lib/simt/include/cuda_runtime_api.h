@@ -55,6 +55,7 @@ const char* cudaGetErrorString(cudaError_t error);
 // --- Memory ----------------------------------------------------------------------------------------------------------
 cudaError_t cudaMalloc(void** devPtr, size_t size);
 cudaError_t cudaMallocPitch(void** devPtr, size_t* pitch, size_t width, size_t height);
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr* pitchedDevPtr, struct cudaExtent extent);
 cudaError_t cudaMallocManaged(void** devPtr, size_t size, unsigned int flags ANYGIN_CUDA_DEFAULT(cudaMemAttachGlobal));
 cudaError_t cudaMallocAsync(void** devPtr, size_t size, cudaStream_t stream);
 cudaError_t cudaFree(void* devPtr);
@@ -92,6 +93,9 @@ cudaError_t cudaMemset(void* devPtr, int value, size_t count);
 cudaError_t cudaMemsetAsync(void* devPtr, int value, size_t count, cudaStream_t stream ANYGIN_CUDA_DEFAULT(0));
 cudaError_t cudaMemset2D(void* devPtr, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemset2DAsync(void* devPtr, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream ANYGIN_CUDA_DEFAULT(0));
+cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent);
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
                               cudaStream_t stream ANYGIN_CUDA_DEFAULT(0));
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t count, size_t offset ANYGIN_CUDA_DEFAULT(0),
                                enum cudaMemcpyKind kind ANYGIN_CUDA_DEFAULT(cudaMemcpyHostToDevice));
