@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "anygin/sim/choice_trace.h"
+#include "anygin/sim/fault_plan.h"
 #include "anygin/sim/strategy.h"
 #include "minimise.h"
 #include "run_command.h"
@@ -238,15 +239,27 @@ std::string replay_line(const SimRunRequest& run, const std::string& choices_fil
   return line + fmt::format(" -- {}", fmt::join(run.command, " "));
 }
 
-int run_check(const CheckRequest& request) {
-  if (world_library().empty()) {
-    fmt::print(stderr, "anygin check: libanygin_sim.so is not in the prefix's lib folder\n");
-    return kExitEnvironment;
+// 0, or the exit code of what is wrong; it is printed.
+static int check_request(const SimRunRequest& run, const char* command) {
+  const Result<sim::StrategyChoice> strategy = sim::parse_strategy(run.strategy);
+  const Result<sim::FaultPlan> faults = sim::FaultPlan::parse(run.faults.empty() ? "none" : run.faults);
+  const Status status = !strategy.ok() ? strategy.status() : faults.ok() ? Status() : faults.status();
+  if (!status.ok()) {
+    fmt::print(stderr, "anygin {}: {}\n", command, status.message());
+    return kExitUsage;
   }
+  if (!world_library().empty()) return 0;
+  fmt::print(stderr, "anygin {}: libanygin_sim.so is not in the prefix's lib folder\n", command);
+  return kExitEnvironment;
+}
+
+int run_check(const CheckRequest& request) {
+  if (const int wrong = check_request(request.run, "check")) return wrong;
   return Check(request).run();
 }
 
 int run_replay(const ReplayRequest& request) {
+  if (const int wrong = check_request(request.run, "replay")) return wrong;
   SimRunRequest run = request.run;
   run.show_output = true;
   const SimRun ran = run_simulated(run);

@@ -87,7 +87,8 @@ replay() {
 }
 
 mutants() {
-  cmake --preset mutants >/dev/null && cmake --build build/mutants >/dev/null || return 1
+  cmake --preset mutants >/dev/null && cmake --build build/mutants --target anygin_tool anygin_sim program_ring \
+    program_alltoall_gin program_conformance_{signals,completion,values,barriers} >/dev/null || return 1
   SEEDS=${SEEDS:-20} tools/dev/sim_mutants.sh | tee /dev/stderr | tail -n 1 | sed 's/^/= /'
   return "${PIPESTATUS[0]}"
 }

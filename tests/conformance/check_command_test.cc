@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// `anygin check` and `anygin replay` as a person uses them: verdicts, exit codes, the line that repeats a run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <regex>
+
+#include "anygin/sim/choice_trace.h"
+#include "compile/command_runner.h"
+
+namespace anygin {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kWeak = ANYGIN_SIMULATED_DIR "/weak_signal believes_a_weak_signal";
+
+CommandResult anygin(const std::string& arguments) {
+  return run_command(ANYGIN_TOOL " " + arguments, 18);
+}
+
+struct Folder {
+  Folder() {
+    char name[] = "/tmp/anygin-check-XXXXXX";
+    path = mkdtemp(name);
+  }
+  ~Folder() { (void)run_command("rm -r " + path); }
+  std::string path;
+};
+
+TEST(CheckCommand, a_correct_program_is_clean_and_told_how_many_runs_were_distinct) {
+  const Folder folder;
+  const CommandResult run = anygin("check --seeds 6 --shard 1/2 --twice --faults draw --junit " + folder.path +
+                                   "/j.xml -- " + ANYGIN_EXAMPLES_DIR "/ring -r 2");
+  EXPECT_EQ(run.code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("3 runs, 3 distinct, profile relaxed, strategy random: clean"));
+  const Result<std::string> junit = sim::read_file(folder.path + "/j.xml");
+  ASSERT_TRUE(junit.ok());
+  EXPECT_THAT(*junit, HasSubstr("tests=\"3\" failures=\"0\""));
+}
+
+TEST(CheckCommand, a_mistake_is_found_made_simple_and_repeated_by_seed_and_by_choices) {
+  const Folder folder;
+  const CommandResult run = anygin("check --seeds 200 --once --out " + folder.path + " -- " + kWeak);
+  EXPECT_EQ(run.code, 1) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("FAILED: exit code 1"));
+  std::smatch seed, left;
+  ASSERT_TRUE(std::regex_search(run.output, seed, std::regex("replay --seed (\\d+) "))) << run.output;
+  ASSERT_TRUE(std::regex_search(run.output, left, std::regex("canonical ones (\\d+) are left"))) << run.output;
+  EXPECT_LE(std::stoi(left[1]), 10);
+  const CommandResult by_seed = anygin("replay --seed " + seed[1].str() + " -- " + kWeak);
+  EXPECT_EQ(by_seed.code, 1) << by_seed.output;
+  const std::string file = folder.path + "/anygin-seed-" + seed[1].str() + ".choices";
+  const CommandResult by_choices = anygin("replay --choices " + file + " -- " + kWeak);
+  EXPECT_EQ(by_choices.code, 1) << by_choices.output;
+  EXPECT_EQ(by_choices.output, anygin("replay --choices " + file + " -- " + kWeak).output);
+  // The choices of one program do not fit another.
+  const CommandResult other = anygin("replay --choices " + file + " -- " ANYGIN_EXAMPLES_DIR "/ring -r 3");
+  EXPECT_EQ(other.code, 5) << other.output;
+  EXPECT_THAT(other.output, HasSubstr("replay: choice "));
+}
+
+TEST(CheckCommand, in_order_the_mistake_does_not_show) {
+  const CommandResult run = anygin("check --seeds 20 --once --profile inorder -- " + std::string(kWeak));
+  EXPECT_EQ(run.code, 0) << run.output;
+}
+
+TEST(CheckCommand, host_threads_are_part_of_the_seed) {
+  const CommandResult run = anygin("check --seeds 5 --twice -- " ANYGIN_SIMULATED_DIR "/host_threads");
+  EXPECT_EQ(run.code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("5 runs, 5 distinct"));
+  const std::string one = anygin("replay --seed 1 -- " ANYGIN_SIMULATED_DIR "/host_threads").output;
+  EXPECT_EQ(one, anygin("replay --seed 1 -- " ANYGIN_SIMULATED_DIR "/host_threads").output);
+  EXPECT_NE(one, anygin("replay --seed 2 -- " ANYGIN_SIMULATED_DIR "/host_threads").output);
+}
+
+TEST(CheckCommand, a_program_that_reads_entropy_is_never_clean) {
+  const CommandResult run = anygin("check --seeds 1 -- " ANYGIN_SIMULATED_DIR "/entropy");
+  EXPECT_EQ(run.code, 5) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("NOT DETERMINISTIC"));
+}
+
+TEST(CheckCommand, a_hang_has_its_exit_code_and_who_waits) {
+  const Folder folder;
+  const CommandResult run = anygin("check --seeds 3 --out " + folder.path + " -- " ANYGIN_EXAMPLES_DIR "/hang -r 3");
+  EXPECT_EQ(run.code, 4) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("waitSignal of rank 0, context 0 index 0: wants 3, is 2"));
+}
+
+TEST(CheckCommand, a_planned_error_ends_the_program_but_does_not_hang_it) {
+  const CommandResult run =
+      anygin("check --seeds 5 --faults error:remote-access@2 -- " ANYGIN_EXAMPLES_DIR "/ring -r 2");
+  EXPECT_EQ(run.code, 0) << run.output;
+  const CommandResult one = anygin("replay --faults error:remote-access@2 -- " ANYGIN_EXAMPLES_DIR "/ring -r 2");
+  EXPECT_THAT(one.output, Not(HasSubstr("PASSED\nrank")));
+  EXPECT_THAT(one.output, HasSubstr("the NIC reported an error"));
+}
+
+TEST(CheckCommand, wrong_options_are_named) {
+  EXPECT_EQ(anygin("check --shard 3/3 -- true").code, 2);
+  EXPECT_EQ(anygin("check").code, 2);
+  const CommandResult strategy = anygin("check --seeds 1 --strategy best -- " ANYGIN_EXAMPLES_DIR "/ring -r 2");
+  EXPECT_EQ(strategy.code, 2) << strategy.output;
+  EXPECT_THAT(strategy.output, HasSubstr("canonical, random, pct or pct:DEPTH"));
+  const CommandResult faults = anygin("replay --faults late -- " ANYGIN_EXAMPLES_DIR "/ring -r 2");
+  EXPECT_EQ(faults.code, 2) << faults.output;
+  EXPECT_THAT(faults.output, HasSubstr("KIND one of lost-ack"));
+}
+
+}  // namespace
+}  // namespace anygin
