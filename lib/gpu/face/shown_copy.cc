@@ -54,9 +54,21 @@ cudaError_t copy_on_host(void* to, const void* from, size_t bytes, bool stage, c
   return error;
 }
 
+cudaError_t wait_for(cudaStream_t stream) {
+  const anygin::BlockingCall blocking;
+  VirtualDevices* devices = VirtualDevices::get();
+  return ANYGIN_REAL(cudaStreamSynchronize)(devices ? devices->resolve(stream) : stream);
+}
+
 cudaError_t copy_async(void* to, const void* from, size_t bytes, cudaStream_t stream) {
   const Place target = place_of(to), source = place_of(from);
   const bool of_host = target != Place::kElsewhere && source != Place::kElsewhere;
+  if (!of_host && target == Place::kPageable) {
+    // The call would wait for the stream in any case, and keep other threads from copying meanwhile.
+    const cudaError_t error = queue(stream, [](cudaStream_t) { return cudaSuccess; });
+    if (error != cudaSuccess) return error;
+    if (const cudaError_t waited = wait_for(stream); waited != cudaSuccess) return waited;
+  }
   if (!of_host || bytes == 0) {
     return queue(stream, [&](cudaStream_t real) {
       return ANYGIN_REAL(cudaMemcpyAsync)(to, from, bytes, cudaMemcpyDefault, real);
@@ -66,9 +78,7 @@ cudaError_t copy_async(void* to, const void* from, size_t bytes, cudaStream_t st
       queue(stream, [&](cudaStream_t real) { return copy_on_host(to, from, bytes, source == Place::kPageable, real); });
   // Into pageable memory a copy is done when the call returns.
   if (error != cudaSuccess || target != Place::kPageable) return error;
-  const anygin::BlockingCall blocking;
-  VirtualDevices* devices = VirtualDevices::get();
-  return ANYGIN_REAL(cudaStreamSynchronize)(devices ? devices->resolve(stream) : stream);
+  return wait_for(stream);
 }
 
 }  // namespace
@@ -81,10 +91,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   const cudaError_t error = copy_async(to, from, bytes, nullptr);
-  if (error != cudaSuccess) return error;
-  const anygin::BlockingCall blocking;
-  VirtualDevices* devices = VirtualDevices::get();
-  return ANYGIN_REAL(cudaStreamSynchronize)(devices ? devices->resolve(nullptr) : nullptr);
+  return error == cudaSuccess ? wait_for(nullptr) : error;
 }
 
 // Peers are devices of one GPU, or of several with unified addresses.

@@ -19,6 +19,24 @@ cudaEvent_t make_event() {
   return event;
 }
 
+// Memory that the pool of a GPU takes before kernels run, and never gives back: both would wait for them.
+void fill_pool(int real) {
+  constexpr size_t kBytes = size_t{256} << 20;
+  cudaMemPool_t pool = nullptr;
+  if (ANYGIN_REAL(cudaDeviceGetDefaultMemPool)(&pool, real) != cudaSuccess) return;
+  uint64_t keep = ~uint64_t{0};
+  (void)ANYGIN_REAL(cudaMemPoolSetAttribute)(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+  int before = 0;
+  (void)ANYGIN_REAL(cudaGetDevice)(&before);
+  (void)ANYGIN_REAL(cudaSetDevice)(real);
+  void* memory = nullptr;
+  if (ANYGIN_REAL(cudaMallocAsync)(&memory, kBytes, nullptr) == cudaSuccess) {
+    (void)ANYGIN_REAL(cudaFreeAsync)(memory, nullptr);
+    (void)ANYGIN_REAL(cudaStreamSynchronize)(nullptr);
+  }
+  (void)ANYGIN_REAL(cudaSetDevice)(before);
+}
+
 }  // namespace
 
 VirtualDevices* VirtualDevices::get() {
@@ -36,6 +54,7 @@ VirtualDevices::VirtualDevices(int count, int real_count) {
     devices_.back()->number = number;
     devices_.back()->real = number % real_count;
   }
+  for (int real = 0; real < real_count && real < count; ++real) fill_pool(real);
 }
 
 VirtualDevice& VirtualDevices::current() {
