@@ -145,8 +145,9 @@ Status DeviceHeap::State::grow(uint64_t bytes) {
 
 void DeviceHeap::State::clear(uint64_t offset, uint64_t bytes) {
   // A hole in pinned memory would give the file new pages, while kernels keep the old ones.
-  if (side.pins_memory() || fallocate(mapping.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                      static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) {
+  const bool keep = side.pins_memory() && !MUTANT(pinned_pages_given_back);
+  if (keep || fallocate(mapping.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                        static_cast<off_t>(bytes)) != 0) {
     std::memset(base_of(offset), 0, bytes);
   }
 }
