@@ -5,20 +5,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace anygin::sim {
 namespace {
 
-constexpr std::array<std::string_view, static_cast<size_t>(FaultKind::kKinds)> kKindNames = {"lost-ack", "duplicate",
-                                                                                             "full", "stall", "error"};
+constexpr std::array<std::string_view, static_cast<size_t>(FaultKind::kKinds)> kKindNames = {
+    "lost-ack", "duplicate", "full", "stall", "error", "death"};
 constexpr std::array<std::string_view, emulated::kWireStatusMax + 1> kCodeNames = {
     "ok", "remote-access", "remote-invalid", "remote-operation"};
 
 Status bad(std::string_view text) {
-  return Status(Code::kInvalidArgument, "faults",
-                fmt::format("'{}'; draw, or KIND@N joined by +, with KIND one of lost-ack, duplicate, full, stall, "
-                            "error:remote-access, error:remote-invalid, error:remote-operation, would be right",
-                            text));
+  return Status(
+      Code::kInvalidArgument, "faults",
+      fmt::format("'{}'; draw, or KIND@N joined by +, with KIND one of lost-ack, duplicate, full, stall, "
+                  "error:remote-access, error:remote-invalid, error:remote-operation, death:RANK, would be right",
+                  text));
 }
 
 bool parse_fault(std::string_view text, Fault* fault) {
@@ -36,6 +38,10 @@ bool parse_fault(std::string_view text, Fault* fault) {
   const auto* const found = std::find(kKindNames.begin(), kKindNames.end(), kind);
   if (found == kKindNames.end()) return false;
   fault->kind = static_cast<FaultKind>(found - kKindNames.begin());
+  if (fault->kind == FaultKind::kDeath) {
+    const auto parsed = std::from_chars(code.data(), code.data() + code.size(), fault->rank);
+    return parsed.ec == std::errc() && parsed.ptr == code.data() + code.size() && fault->rank >= 0;
+  }
   if (fault->kind != FaultKind::kError) return code.empty();
   const auto* const named = std::find(kCodeNames.begin() + 1, kCodeNames.end(), code);
   fault->code = static_cast<emulated::WireStatus>(named - kCodeNames.begin());
@@ -68,7 +74,17 @@ Result<FaultPlan> FaultPlan::parse(std::string_view text) {
 }
 
 bool FaultPlan::has_errors() const {
-  return std::any_of(faults_.begin(), faults_.end(), [](const Fault& f) { return f.kind == FaultKind::kError; });
+  return std::any_of(faults_.begin(), faults_.end(),
+                     [](const Fault& f) { return f.kind == FaultKind::kError || f.kind == FaultKind::kDeath; });
+}
+
+Rank FaultPlan::death_at(uint64_t step) {
+  for (Fault& fault : faults_) {
+    if (fault.kind != FaultKind::kDeath || fault.at > step || fault.rank < 0) continue;
+    ++happened_;
+    return std::exchange(fault.rank, -1);
+  }
+  return -1;
 }
 
 bool FaultPlan::happens(FaultKind kind, ChoiceSource& choices, emulated::WireStatus* code) {
@@ -80,7 +96,7 @@ bool FaultPlan::happens(FaultKind kind, ChoiceSource& choices, emulated::WireSta
     ++happened_;
     return true;
   }
-  if (!drawn_ || kind == FaultKind::kError || happened_ >= kDrawnMax) return false;
+  if (!drawn_ || kind >= FaultKind::kError || happened_ >= kDrawnMax) return false;
   if (choices.pick_below(ChoiceKind::kFault, kChance) != 0) return false;
   ++happened_;
   return true;

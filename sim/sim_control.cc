@@ -66,6 +66,13 @@ class SimControl::Link final : public comm::ControlLink {
     return true;
   }
 
+  Rank peer() const { return peer_; }
+  // The other end is gone; what it sent before is still delivered.
+  void cut() {
+    inbox_.push_back(std::nullopt);
+    if (started_ && inbox_.size() == 1) ++control_.ready_links_;
+    cut_ = true;
+  }
   bool has_messages() const { return !inbox_.empty(); }
   void take_one() {
     std::optional<comm::Message> message = std::move(inbox_.front());
@@ -84,6 +91,7 @@ class SimControl::Link final : public comm::ControlLink {
       return;
     }
     Link& other = *found->second;
+    if (other.cut_) return;
     other.inbox_.push_back(std::move(message));
     if (other.started_ && other.inbox_.size() == 1) ++control_.ready_links_;
   }
@@ -95,6 +103,7 @@ class SimControl::Link final : public comm::ControlLink {
   const uint64_t number_;
   bool started_ = false;
   bool ended_ = false;
+  bool cut_ = false;
   std::deque<std::optional<comm::Message>> inbox_;
 };
 
@@ -186,6 +195,12 @@ void SimControl::drain() {
   const uint64_t until = posts_;
   const uint64_t* const run = &posts_run_;
   (void)wait_until([run, until] { return *run >= until; }, nullptr, WaitReason{});
+}
+
+void SimControl::lose(Rank rank) {
+  for (const auto& [number, link] : links_) {
+    if (link->peer() == rank) link->cut();
+  }
 }
 
 void SimControl::ready(ActionList& out) {

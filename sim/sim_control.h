@@ -24,6 +24,9 @@ class SimControl final : public comm::ControlCarrier, public comm::ControlLoop, 
   Result<std::unique_ptr<comm::Assembly>> assemble(const comm::UniqueId& id, const comm::Member& me,
                                                    comm::Patience patience) override;
 
+  // Every other rank's connection to `rank` ends, as if its process had died.
+  void lose(Rank rank);
+
   // --- Loop ---
   void post(std::function<void()> work) override;
   void drain() override;

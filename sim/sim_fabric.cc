@@ -98,16 +98,18 @@ class SimFabric::SimPort final : public emulated::Port {
  private:
   uint32_t number_of(Rank rank) const { return addresses_[static_cast<size_t>(rank)].port; }
   bool reachable(Rank rank) const {
+    if (fabric_.lost_.count(rank) != 0 || fabric_.lost_.count(rank_) != 0) return false;
     return alive_[static_cast<size_t>(rank)] && fabric_.ports_.count(number_of(rank)) != 0;
   }
-  Wire& wire(uint32_t from, uint32_t to, Rank from_rank) {
+  Wire& wire(uint32_t from, uint32_t to, Rank from_rank, Rank to_rank) {
     std::unique_ptr<Wire>& slot = fabric_.wires_[wire_name(from, to)];
     if (!slot) slot = std::make_unique<Wire>();
     slot->from = from_rank;
+    slot->to = to_rank;
     return *slot;
   }
-  Wire& wire_to(Rank to) { return wire(number_, number_of(to), rank_); }
-  Wire& wire_from(Rank from) { return wire(number_of(from), number_, from); }
+  Wire& wire_to(Rank to) { return wire(number_, number_of(to), rank_, to); }
+  Wire& wire_from(Rank from) { return wire(number_of(from), number_, from, rank_); }
 
   SimFabric& fabric_;
   World& world_;
@@ -169,6 +171,15 @@ void SimFabric::send(World& world, Wire& wire, Wire* back, const Message& header
   }
   fly(wire, header, payload, due);
   if (is_request(header.kind) && faults_.happens(FaultKind::kDuplicate, choices)) fly(wire, header, payload, due);
+}
+
+void SimFabric::lose(Rank rank) {
+  lost_.insert(rank);
+  for (const auto& [name, wire] : wires_) {
+    if (wire->from != rank && wire->to != rank) continue;
+    flying_ -= wire->flying.size();
+    wire->flying.clear();
+  }
 }
 
 // A wire keeps its order: only what is first on it can arrive.

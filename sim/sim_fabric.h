@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class SimFabric final : public emulated::FabricProvider, public Engine {
   Result<std::unique_ptr<emulated::Port>> open_port(World& world, Bootstrap& bootstrap,
                                                     const Options& options) override;
 
+  // Nothing goes to or from `rank` any more.
+  void lose(Rank rank);
+
   EngineId id() const override { return id_; }
   std::string_view name() const override { return "wires"; }
   bool has_work() const override { return flying_ > 0 || full_wires_ > 0; }
@@ -51,7 +55,7 @@ class SimFabric final : public emulated::FabricProvider, public Engine {
     Time due = 0;
   };
   struct Wire {
-    Rank from = -1;
+    Rank from = -1, to = -1;
     std::deque<Packet> flying, arrived;
     uint64_t bytes = 0;
     Time full_until = 0;
@@ -67,6 +71,7 @@ class SimFabric final : public emulated::FabricProvider, public Engine {
   std::map<uint32_t, SimPort*> ports_;  // open ones, by number
   uint32_t ports_opened_ = 0;
   std::map<uint64_t, std::unique_ptr<Wire>> wires_;  // by (from port, to port)
+  std::set<Rank> lost_;
   size_t flying_ = 0, full_wires_ = 0;
 };
 

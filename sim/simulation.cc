@@ -92,6 +92,7 @@ void Simulation::observe() {
       settings_.faults.happens(FaultKind::kStall, choices_)) {
     scheduler_.stall_one(choices_);
   }
+  if (const Rank lost = settings_.faults.death_at(scheduler_.steps()); lost >= 0 && world_) world_->lose(lost);
   if (!choices_.divergence()) return;
   result_.add(RunVerdict::kDiverged, scheduler_.steps(), *choices_.divergence());
   std::fprintf(stderr, "anygin: replay: %s (%s)\n", choices_.divergence()->c_str(), scheduler_.last_action().c_str());

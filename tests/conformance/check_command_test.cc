@@ -99,6 +99,16 @@ TEST(CheckCommand, a_planned_error_ends_the_program_but_does_not_hang_it) {
   EXPECT_THAT(one.output, HasSubstr("the NIC reported an error"));
 }
 
+TEST(CheckCommand, a_lost_rank_is_told_to_the_others_and_nobody_hangs) {
+  for (const char* death : {"death:1@120", "death:0@200", "death:1@280", "death:2@320", "death:0@360"}) {
+    const std::string ring = std::string("--faults ") + death + " -- " ANYGIN_EXAMPLES_DIR "/ring -r 3";
+    const CommandResult run = anygin("check --seeds 6 --once " + ring);
+    EXPECT_EQ(run.code, 0) << death << ": " << run.output;
+  }
+  EXPECT_THAT(anygin("replay --faults death:1@120 -- " ANYGIN_EXAMPLES_DIR "/ring -r 3").output,
+              HasSubstr("remote process exited"));
+}
+
 TEST(CheckCommand, wrong_options_are_named) {
   EXPECT_EQ(anygin("check --shard 3/3 -- true").code, 2);
   EXPECT_EQ(anygin("check").code, 2);

@@ -23,7 +23,7 @@ TEST(FaultPlan, IsReadAndWrongOnesAreNamed) {
   EXPECT_FALSE(FaultPlan::parse("draw")->has_errors());
   EXPECT_TRUE(FaultPlan::parse("lost-ack@3+error:remote-access@2")->has_errors());
   for (const char* wrong : {"lost", "lost-ack", "lost-ack@0", "lost-ack@x", "lost-ack:late@1", "error@1", "error:ok@1",
-                            "error:odd@1", "full@1,full@2"}) {
+                            "error:odd@1", "full@1,full@2", "death@3", "death:x@3", "death:-1@3"}) {
     const Result<FaultPlan> plan = FaultPlan::parse(wrong);
     ASSERT_FALSE(plan.ok()) << wrong;
     EXPECT_THAT(plan.status().message(), ::testing::HasSubstr("KIND one of lost-ack")) << wrong;
@@ -40,6 +40,14 @@ TEST(FaultPlan, FiresAtTheOpportunityItNames) {
   EXPECT_TRUE(plan.happens(FaultKind::kError, choices, &code));
   EXPECT_EQ(code, emulated::WireStatus::kRemoteInvalid);
   EXPECT_EQ(plan.happened(), 2u);
+}
+
+TEST(FaultPlan, ADeathIsToldOnceFromItsStepOn) {
+  FaultPlan plan = *FaultPlan::parse("death:2@100");
+  EXPECT_TRUE(plan.has_errors());
+  EXPECT_EQ(plan.death_at(99), -1);
+  EXPECT_EQ(plan.death_at(103), 2);
+  EXPECT_EQ(plan.death_at(104), -1);
 }
 
 // All-gathers addresses before they exist: ports are numbered from 1.
@@ -140,6 +148,15 @@ TEST_F(SimFabricTest, AnErrorComesBackInsteadOfTheRequestArriving) {
   run_all();
   std::sort(heard_.begin(), heard_.end());
   EXPECT_THAT(heard_, ElementsAre(1, 1002));
+}
+
+TEST_F(SimFabricTest, NothingReachesARankThatIsLost) {
+  open("none");
+  send(1);
+  world_->lose(1);
+  send(2);
+  run_all();
+  EXPECT_TRUE(heard_.empty());
 }
 
 TEST_F(SimFabricTest, AFullWireHasRoomAgainLater) {

@@ -81,7 +81,7 @@ bool read_output(int fd, Clock::time_point deadline, std::string* output) {
   }
 }
 
-// A planned error ends a communicator: the program may fail, but must not hang or break a promise.
+// A planned error or death ends a communicator: the program may fail, but must not hang or break a promise.
 RunOutcome outcome_of(const SimRun& run, const SimRunRequest& request) {
   if (!run.result) return run.exit_code > 128 ? RunOutcome::kFinding : RunOutcome::kNotJudged;
   switch (run.result->verdict) {
@@ -94,7 +94,9 @@ RunOutcome outcome_of(const SimRun& run, const SimRunRequest& request) {
     case sim::RunVerdict::kClean:
       break;
   }
-  const bool may_fail = request.faults.find("error:") != std::string::npos && run.exit_code < 128;
+  const bool errors =
+      request.faults.find("error:") != std::string::npos || request.faults.find("death:") != std::string::npos;
+  const bool may_fail = errors && run.exit_code < 128;
   return run.exit_code == 0 || may_fail ? RunOutcome::kClean : RunOutcome::kFinding;
 }
 
