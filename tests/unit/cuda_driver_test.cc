@@ -112,6 +112,38 @@ TEST_F(CudaDriver, PointersSayWhereTheyPoint) {
   EXPECT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(&local)),
             CUDA_ERROR_INVALID_VALUE);
 }
+TEST_F(CudaDriver, CopiesAndFillsAreOrderedByStreamsAndEvents) {
+  CUstream first = nullptr, second = nullptr;
+  CUevent done = nullptr;
+  ASSERT_EQ(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamCreate(&second, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+  const uint64_t gift = 77;
+  uint64_t back = 0;
+  ASSERT_EQ(cuStreamWaitValue64(first, at(0), 1, CU_STREAM_WAIT_VALUE_EQ), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD32Async(at(1), 0x01020304, 2, first), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventRecord(done, first), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamWaitEvent(second, done, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyDtoHAsync(&back, at(1), sizeof(back), second), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventQuery(done), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+  ASSERT_EQ(cuStreamWriteValue64(CU_STREAM_PER_THREAD, at(0), 1, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(second), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventSynchronize(done), CUDA_SUCCESS);
+  EXPECT_EQ(back, 0x0102030401020304u);
+  EXPECT_EQ(cuMemcpyHtoD(at(2), &gift, sizeof(gift)), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoD(at(3), at(2), sizeof(gift)), CUDA_SUCCESS);
+  EXPECT_EQ(words_[3], 77u);
+  EXPECT_EQ(cuMemsetD8(at(3), 0xff, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(words_[3], 0xffu);
+  EXPECT_EQ(cuMemcpyHtoD(at(2), &gift, 65), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD32(at(2) + 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuEventDestroy(done), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventRecord(done, first), CUDA_ERROR_INVALID_HANDLE);
+  for (CUstream one : {first, second}) EXPECT_EQ(cuStreamDestroy(one), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
 TEST_F(CudaDriver, ContextsStack) {
   CUcontext second = nullptr, popped = nullptr;
   CUdevice device = -1;

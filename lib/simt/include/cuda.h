@@ -108,6 +108,7 @@ typedef struct CUmemLocation_st {
 } CUmemLocation;
 
 #include "anygin_cuda/cuda_driver_memory.h"
+#include "anygin_cuda/cuda_driver_stream.h"
 
 // --- Waits and writes in a stream ------------------------------------------------------------------------------------
 // A wait compares the word with the value; GEQ is rolling: (word - value) as a signed number is not negative.
