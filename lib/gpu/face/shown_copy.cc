@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies. Windows are host memory here, so that the program's word for the direction does not count, and a copy between
 // two places of host memory is the host's: the real runtime does it in the calling thread, after all that the stream
-// has, while other threads of the process cannot launch what that waits for.
+// has, and other threads' copies may have to wait for it, before kernels that this stream waits for.
 #include <cstdlib>
 #include <cstring>
 
