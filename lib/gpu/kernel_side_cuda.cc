@@ -79,10 +79,10 @@ CudaKernelSide& cuda_side() {
 
 // Before the first call into CUDA. A kernel that is loaded at its first launch waits for those that run, which may wait
 // for it. Streams that share a hardware queue wait for each other: as many as there can be, if the ranks are threads;
-// processes have few streams each, and the queues of all are limited.
+// processes have few streams each, and a daemon of MPS has 48 queues for all: the default of 8 each is too many for five.
 __attribute__((constructor)) void prepare_cuda() {
   set_environment_default("CUDA_MODULE_LOADING", "EAGER");
-  if (environment_variable("RANK").empty()) set_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
+  set_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", environment_variable("RANK").empty() ? "32" : "2");
 }
 
 }  // namespace
