@@ -40,6 +40,9 @@ void arm_red_zones(char* base, uint64_t bytes) {
 const char* overwritten_side(const char*, uint64_t) {
   return nullptr;
 }
+void open_to_the_heap(char* base, uint64_t bytes) {
+  ASAN_UNPOISON_MEMORY_REGION(base - kPage, round_up(bytes) + 2 * kPage);
+}
 void poison_freed(char* base, uint64_t bytes) {
   ASAN_POISON_MEMORY_REGION(base - kPage, round_up(bytes) + 2 * kPage);
 }
@@ -61,6 +64,7 @@ const char* overwritten_side(const char* base, uint64_t bytes) {
   if (!intact(base - kCanaryBytes)) return "before its start";
   return intact(base + bytes) ? nullptr : "behind its end";
 }
+void open_to_the_heap(char*, uint64_t) {}
 void poison_freed(char*, uint64_t) {}
 #endif
 
@@ -225,8 +229,9 @@ Status DeviceHeap::free(void* pointer) {
   }
   state_->live.erase(found);
   state_->allocated -= bytes;
-  poison_freed(base, bytes);
+  open_to_the_heap(base, bytes);  // which clears it, red zones and all
   state_->give_back(offset - kPage, round_up(bytes) + 2 * kPage);
+  poison_freed(base, bytes);
   return Status();
 }
 

@@ -6,6 +6,9 @@
 
 #include "anygin/simt/fiber.h"
 
+// These frames are left by a jump: AddressSanitizer would keep their poison where later frames lie.
+#define ANYGIN_LEFT_BY_JUMP __attribute__((no_sanitize_address))
+
 namespace anygin::simt {
 
 namespace {
@@ -28,7 +31,7 @@ struct Departure {
 };
 
 // Called first thing on arrival: only now is known where the one that left stands.
-void* note_departure(transfer_t from) {
+ANYGIN_LEFT_BY_JUMP void* note_departure(transfer_t from) {
   const auto& departure = *static_cast<const Departure*>(from.data);
   if (departure.save) departure.save->sp = static_cast<char*>(from.fctx);
   return from.data;
@@ -36,7 +39,7 @@ void* note_departure(transfer_t from) {
 
 // The first frame of a stack. Its room keeps what is below intact when restart makes the stack's top new while it is
 // still on it.
-void arrive_fresh(transfer_t from) {
+ANYGIN_LEFT_BY_JUMP void arrive_fresh(transfer_t from) {
   char room[kRoomBytes];
   asm volatile("" : : "r"(room) : "memory");
   const Departure departure = *static_cast<const Departure*>(note_departure(from));
@@ -44,14 +47,14 @@ void arrive_fresh(transfer_t from) {
   __builtin_unreachable();
 }
 
-void run_call(transfer_t from) {
+ANYGIN_LEFT_BY_JUMP void run_call(transfer_t from) {
   const auto& departure = *static_cast<const Departure*>(from.data);
   departure.entry(departure.argument);
   jump_fcontext(from.fctx, nullptr);
   __builtin_unreachable();
 }
 
-[[noreturn]] void leave_for(fcontext_t to, const Departure& departure) {
+[[noreturn]] ANYGIN_LEFT_BY_JUMP void leave_for(fcontext_t to, const Departure& departure) {
   jump_fcontext(to, const_cast<Departure*>(&departure));
   __builtin_unreachable();
 }
@@ -62,27 +65,27 @@ extern "C" {
 extern const char anygin_fiber_switch_name[] = "boost";
 
 // For reports: where the lane stands, as the hand-written switch has it.
-void anygin_fiber_switch(FiberContext* save, const FiberContext* to) {
+ANYGIN_LEFT_BY_JUMP void anygin_fiber_switch(FiberContext* save, const FiberContext* to) {
   save->pc = __builtin_return_address(0);
   Departure departure{save, nullptr, nullptr};
   note_departure(jump_fcontext(to->sp, &departure));
 }
 
-void anygin_fiber_resume(const FiberContext* to) {
+ANYGIN_LEFT_BY_JUMP void anygin_fiber_resume(const FiberContext* to) {
   leave_for(to->sp, {});
 }
 
-void anygin_fiber_start(FiberContext* save, void* top, FiberEntry entry, void* argument) {
+ANYGIN_LEFT_BY_JUMP void anygin_fiber_start(FiberContext* save, void* top, FiberEntry entry, void* argument) {
   save->pc = __builtin_return_address(0);
   Departure departure{save, entry, argument};
   note_departure(jump_fcontext(make_fcontext(top, kStackBytes, &arrive_fresh), &departure));
 }
 
-void anygin_fiber_restart(void* top, FiberEntry entry, void* argument) {
+ANYGIN_LEFT_BY_JUMP void anygin_fiber_restart(void* top, FiberEntry entry, void* argument) {
   leave_for(make_fcontext(top, kStackBytes, &arrive_fresh), {nullptr, entry, argument});
 }
 
-void anygin_call_on_stack(void* top, FiberEntry call, void* argument) {
+ANYGIN_LEFT_BY_JUMP void anygin_call_on_stack(void* top, FiberEntry call, void* argument) {
   Departure departure{nullptr, call, argument};
   jump_fcontext(make_fcontext(top, kStackBytes, &run_call), &departure);
 }
