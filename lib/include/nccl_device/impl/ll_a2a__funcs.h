@@ -108,7 +108,7 @@ NCCL_DEVICE_INLINE T ncclLLA2ASession_internal<Coop>::receive(int slot, const vo
   constexpr int kParts = anygin::ll_a2a::parts_of<T>();
   check_slot(slot, kParts, callSite);
   const anygin::ll_a2a::Line* const line = lines(comm.lsaRank) + slotsOffset + slot;
-  const int awaited = MUTANT(nccl_ll_a2a_first_part_only) ? 1 : kParts;
+  const int awaited = MUTANT(nccl_ll_a2a_unawaited) ? 0 : kParts;
   const anygin::ll_a2a::Arrived arrived{line, awaited, static_cast<uint32_t>(pitch), epoch};
   anygin::ll_a2a::wait_element(comm, arrived, static_cast<uint32_t>(slot), callSite);
   uint32_t halves[2 * kParts];
