@@ -57,9 +57,10 @@ std::string ask_addr2line(const std::string& file, uintptr_t offset) {
 // addr2line.
 std::string file_of(const Dl_info& info) {
   const std::string name = info.dli_fname;
+  if (name != "/proc/self/exe") return name;
   std::error_code failed;
-  const std::filesystem::path file = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return name == "/proc/self/exe" && !failed ? file.string() : name;
+  const std::filesystem::path file = std::filesystem::read_symlink(name, failed);
+  return failed ? name : file.string();
 }
 
 }  // namespace

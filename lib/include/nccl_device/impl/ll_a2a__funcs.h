@@ -29,18 +29,21 @@ NCCL_DEVICE_INLINE constexpr int parts_of() {
   return static_cast<int>((sizeof(T) + 7) / 8);
 }
 
+// The word that carries half `i` of an element: 4 bytes each, two to a line, `pitch` lines from part to part.
+NCCL_DEVICE_INLINE uint64_t& word_of(Line* line, int i, int pitch) {
+  return line[static_cast<uint32_t>(i / 2) * static_cast<uint32_t>(pitch)].words[i % 2];
+}
+
 // Whether all parts of an element are there.
 struct Arrived {
-  const Line* line;
+  Line* line;
   int parts;
-  uint32_t pitch;
+  int pitch;
   uint32_t epoch;
 
   NCCL_DEVICE_INLINE bool operator()() const {
-    for (int part = 0; part < parts; ++part) {
-      for (const uint64_t& word : line[static_cast<uint32_t>(part) * pitch].words) {
-        if (static_cast<uint32_t>(load_relaxed(&word) >> 32) != epoch) return false;
-      }
+    for (int i = 0; i < 2 * parts; ++i) {
+      if (static_cast<uint32_t>(load_relaxed(&word_of(line, i, pitch)) >> 32) != epoch) return false;
     }
     return true;
   }
@@ -55,8 +58,7 @@ ANYGIN_NCCL_OUTLINED void wait_element(ncclDevComm const& comm, const Arrived& a
   reason.bits = 32;
   reason.want = arrived.epoch;
   reason.call_site = call_site;
-  const Arrived there = arrived;
-  wait_until(there, comm.abortFlag, reason);
+  wait_until(arrived, comm.abortFlag, reason);
 }
 
 }  // namespace ll_a2a
@@ -96,8 +98,7 @@ NCCL_DEVICE_INLINE void ncclLLA2ASession_internal<Coop>::store(int peer, int slo
   const int lsaPeer = ncclTeamRankToLsa(comm, team, peer);
   anygin::ll_a2a::Line* const line = lines(lsaPeer) + slotsOffset + slot;
   for (int i = 0; i < 2 * kParts; ++i) {
-    uint64_t* const word = &line[static_cast<uint32_t>(i / 2) * static_cast<uint32_t>(pitch)].words[i % 2];
-    anygin::store_relaxed(word, uint64_t{epoch} << 32 | halves[i]);
+    anygin::store_relaxed(&anygin::ll_a2a::word_of(line, i, pitch), uint64_t{epoch} << 32 | halves[i]);
   }
   anygin::lsa::wake(comm, lsaPeer);
 }
@@ -107,14 +108,13 @@ template <typename T>
 NCCL_DEVICE_INLINE T ncclLLA2ASession_internal<Coop>::receive(int slot, const void* callSite) const {
   constexpr int kParts = anygin::ll_a2a::parts_of<T>();
   check_slot(slot, kParts, callSite);
-  const anygin::ll_a2a::Line* const line = lines(comm.lsaRank) + slotsOffset + slot;
+  anygin::ll_a2a::Line* const line = lines(comm.lsaRank) + slotsOffset + slot;
   const int awaited = MUTANT(nccl_ll_a2a_unawaited) ? 0 : kParts;
-  const anygin::ll_a2a::Arrived arrived{line, awaited, static_cast<uint32_t>(pitch), epoch};
+  const anygin::ll_a2a::Arrived arrived{line, awaited, pitch, epoch};
   anygin::ll_a2a::wait_element(comm, arrived, static_cast<uint32_t>(slot), callSite);
   uint32_t halves[2 * kParts];
   for (int i = 0; i < 2 * kParts; ++i) {
-    const uint64_t& word = line[static_cast<uint32_t>(i / 2) * static_cast<uint32_t>(pitch)].words[i % 2];
-    halves[i] = static_cast<uint32_t>(anygin::load_relaxed(&word));
+    halves[i] = static_cast<uint32_t>(anygin::load_relaxed(&anygin::ll_a2a::word_of(line, i, pitch)));
   }
   T element;
   memcpy(&element, halves, sizeof(T));
