@@ -55,6 +55,11 @@ const char* name_of(DeviceCall call) {
   return "the device API";
 }
 
+constexpr const char* kBarrierCounts =
+    "its count (barrierCount, lsaBarrierCount, railGinBarrierCount, "
+    "worldGinBarrierCount of ncclDevCommRequirements, or nBarriers of the "
+    "requirement)";
+
 std::string range_text(const char* what, const char* whose, const Misuse& m) {
   return fmt::format("{} offset {} + {} bytes lies outside {} window of {} bytes; offset + bytes is at most {}", what,
                      m.value, m.bytes, whose, m.limit, m.limit);
@@ -95,6 +100,9 @@ std::string what_is_wrong(const Misuse& m) {
       return range_text("signal", "the", m);
     case MisuseKind::kSignalIndex:
       return index_text("signal", "ncclDevCommRequirements::ginSignalCount", m);
+    case MisuseKind::kSignalReserved:
+      return index_text("signal", "ncclDevCommRequirements::ginSignalCount", m) +
+             "; this one belongs to a barrier of the library";
     case MisuseKind::kCounterIndex:
       return index_text("counter", "ncclDevCommRequirements::ginCounterCount", m);
     case MisuseKind::kSignalMisaligned:
@@ -114,7 +122,7 @@ std::string what_is_wrong(const Misuse& m) {
     case MisuseKind::kBits:
       return fmt::format("a comparison of {} bits; bits are 1 to 64", signed_value);
     case MisuseKind::kBarrierIndex:
-      return index_text("barrier index", "the count in ncclDevCommRequirements", m);
+      return index_text("barrier index", kBarrierCounts, m);
     case MisuseKind::kSlot:
       return fmt::format(
           "slot {} of {}; slots are below maxElts, and the handle needs nSlots >= ncclLLA2ACalcSlots(maxElts, "
@@ -165,8 +173,8 @@ namespace {
 // On its own, so that the text is gone before the lane leaves: nothing on the lane's stack is unwound.
 void tell(const Misuse& misuse) {
   const std::string text = report_of(misuse);
-  print_line("anygin: misuse: " + text);
-  if (misuse.sink) static_cast<MisuseListener*>(misuse.sink)->on_misuse(misuse, text.c_str());
+  auto* const listener = static_cast<MisuseListener*>(misuse.sink);
+  if (listener == nullptr || listener->on_misuse(misuse, text.c_str())) print_line("anygin: misuse: " + text);
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ enum class MisuseKind : uint8_t {
   kDestinationRange,  // value: offset; bytes; limit: size of the peer's window
   kSourceRange,       // value: offset; bytes; limit: size of the own window
   kSignalIndex,       // value; limit: signals granted
+  kSignalReserved,    // value: a signal of the library's barriers; limit: signals granted
   kCounterIndex,      // value; limit: counters granted
   kSignalRange,       // signal by address: value: offset; limit: size of the window
   kSignalMisaligned,  // value: offset
@@ -74,8 +75,9 @@ struct Misuse {
 class MisuseListener {
  public:
   virtual ~MisuseListener() = default;
-  // `text` is the report, one line, valid during the call.
-  virtual void on_misuse(const Misuse& misuse, const char* text) = 0;
+  // `text` is the report, one line, valid during the call. True if it is to be printed: false after the first of those
+  // that many lanes of one communicator make together.
+  virtual bool on_misuse(const Misuse& misuse, const char* text) = 0;
 };
 
 // cuda target: memory that the host maps. The first misuse is kept, its text is made on the host.
@@ -86,7 +88,7 @@ struct MisuseBlock {
 };
 
 #if !defined(ANYGIN_TARGET_CUDA)
-// Prints the report, tells the listener, sets the abort word and leaves the kernel. On a host thread: aborts.
+// Tells the listener, prints the report, sets the abort word and leaves the kernel. On a host thread: aborts.
 extern "C" [[noreturn]] void anygin_report_misuse(const Misuse* misuse);
 // Prints the report as a warning and returns: the call works here and not everywhere.
 extern "C" void anygin_report_nonportable(const Misuse* misuse);

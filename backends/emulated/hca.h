@@ -81,6 +81,7 @@ class Hca final : public Engine, private MessageHandler {
   void on_broken_peer(Rank from) override;
   void dispatch(QueuePair& pair, const Message& message, const char* payload);
   void refuse(Rank from, const Message& message);
+  void close_malformed(QueuePair& pair, uint32_t sequence);
   bool send_message(Rank to, const Message& message, const char* payload);
   void drain_outbox(Rank to);
   void fail_peer_locked(Rank peer);

@@ -22,7 +22,7 @@ void Hca::on_message(Rank from, const char* data, size_t bytes) {
   QueuePair* pair = found == pairs_.end() ? nullptr : found->second.get();
   if (!sound) {
     log(LogLevel::kWarn, "{}: a malformed message from rank {}", name_, from);
-    if (pair && pair->peer_ == from) fail_pair(*pair, WorkStatus::kRemoteInvalid);
+    if (pair && pair->peer_ == from) close_malformed(*pair, message.sequence);
     return;
   }
   const bool stranger = !pair || pair->destroyed_ || (pair->peer_ >= 0 && pair->peer_ != from) ||
@@ -39,6 +39,19 @@ void Hca::on_message(Rank from, const char* data, size_t bytes) {
   dispatch(*pair, message, data + kWireHeaderBytes);
 }
 
+// As far as the header can be believed, the other end hears of it, so that it does not wait for an answer; whichever of
+// its operations the number means, its connection is over as ours is. Other connections go on.
+void Hca::close_malformed(QueuePair& pair, uint32_t sequence) {
+  Message answer;
+  answer.kind = MessageKind::kNack;
+  answer.status = WireStatus::kRemoteInvalid;
+  answer.queue_pair = pair.remote_number_;
+  answer.source_pair = pair.number();
+  answer.sequence = sequence;
+  send_message(pair.peer_, answer, nullptr);
+  fail_pair(pair, WorkStatus::kRemoteInvalid);
+}
+
 void Hca::dispatch(QueuePair& pair, const Message& message, const char* payload) {
   const bool sound = is_request(message.kind) ? pair.incoming_->on_message(message, payload, world_.choices, now_)
                                               : pair.outgoing_->on_message(message, payload);
@@ -50,6 +63,9 @@ void Hca::dispatch(QueuePair& pair, const Message& message, const char* payload)
     return;
   }
   settle(pair);
+  // The other end found something of ours malformed, and could not say which operation that was.
+  const bool closed = message.kind == MessageKind::kNack && message.status == WireStatus::kRemoteInvalid;
+  if (closed && pair.state_ != QueuePairState::kError) fail_pair(pair, WorkStatus::kRemoteInvalid);
 }
 
 // Nobody here takes it. A request is answered, so that its initiator does not wait for ever.

@@ -90,6 +90,7 @@ bool decode_message(const char* data, size_t available, Message* out) {
   out->unsettled = get<uint8_t>(data, kUnsettledAt);
   out->queue_pair = get<uint32_t>(data, kQueuePairAt);
   out->source_pair = get<uint32_t>(data, kSourcePairAt);
+  out->sequence = get<uint32_t>(data, kSequenceAt);
   if (kind < static_cast<uint8_t>(MessageKind::kWrite) || kind > static_cast<uint8_t>(MessageKind::kNack)) return false;
   if ((flags & ~kFlagsKnown) != 0 || status > kWireStatusMax) return false;
   out->kind = static_cast<MessageKind>(kind);
@@ -97,7 +98,6 @@ bool decode_message(const char* data, size_t available, Message* out) {
   out->last = (flags & kFlagLast) != 0;
   out->grouped = (flags & kFlagGrouped) != 0;
   out->status = static_cast<WireStatus>(status);
-  out->sequence = get<uint32_t>(data, kSequenceAt);
   out->offset = get<uint32_t>(data, kOffsetAt);
   out->bytes = get<uint32_t>(data, kBytesAt);
   out->total = get<uint32_t>(data, kTotalAt);

@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "anygin/base/assert.h"
+#include "anygin/base/log.h"
 #include "anygin/base/mutant.h"
 #include "anygin/base/platform.h"
 
@@ -223,9 +224,11 @@ Status DeviceHeap::free(void* pointer) {
   const auto [bytes, device] = found->second;
   if (const char* side = overwritten_side(base, bytes)) {
     // Stays allocated, so that the evidence stays.
-    return Status(Code::kInvalidUsage, kWhere,
-                  fmt::format("the allocation of {} bytes at {} on device {} was overwritten {}", bytes,
-                              fmt::ptr(pointer), device, side));
+    const Status overrun(Code::kInvalidUsage, kWhere,
+                         fmt::format("the allocation of {} bytes at {} on device {} was overwritten {}", bytes,
+                                     fmt::ptr(pointer), device, side));
+    log(LogLevel::kError, "{}", overrun.message());  // whoever frees rarely looks at the result
+    return overrun;
   }
   state_->live.erase(found);
   state_->allocated -= bytes;

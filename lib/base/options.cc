@@ -175,12 +175,15 @@ constexpr Variable kVariables[] = {
       "ranks of each node: 2x4 (2 nodes of 4), a list 3,5; suffix ,rail: rails cannot reach each other"},
      parse_topology_text},
     {{"ANYGIN_DEVICES", "max(8, ranks of this host)", "how many devices the cpu target shows"},
-     parse_int<&Options::devices, 0, 4096>},
+     parse_int<&Options::devices, 1, 4096>},
     {{"ANYGIN_SEED", "1", "seed of everything that is left to chance; random draws one and prints it"}, parse_seed},
-    {{"ANYGIN_HANG_TIMEOUT", "10", "seconds without any progress after which a run is reported as hanging; 0: never"},
+    {{"ANYGIN_HANG_TIMEOUT", "10",
+      "seconds without any progress after which a run is reported as hanging; 0: never. Ranks that join wait for those "
+      "that "
+      "are missing for 60 s, or so long if that is longer"},
      parse_hang_timeout},
     {{"ANYGIN_WORKERS", "max(1, cores / processes of this host)", "threads that run kernels in this process"},
-     parse_int<&Options::workers, 0, 4096>},
+     parse_int<&Options::workers, 1, 4096>},
     {{"ANYGIN_ENGINE_THREADS", "1", "helper threads that run NIC and proxy engines when no other thread does"},
      parse_int<&Options::engine_threads, 0, 64>},
     {{"ANYGIN_COMM_TOKEN", "derived from NCCL_COMM_ID", "secret that the ranks of a run prove to each other, in hex"},

@@ -26,8 +26,11 @@ struct ControlPage {
   alignas(kCacheLine) WakeWord wake;
   // This process writes, peers read: the inputs of the hang verdict (docs/decisions/0011).
   alignas(kCacheLine) std::atomic<uint64_t> progress{0};
-  std::atomic<uint64_t> beats{0};     // grows while the process runs: one that is stopped is not hopeless
-  std::atomic<uint32_t> hopeless{0};  // all lanes parked, engines idle, nothing in flight, no host thread outside
+  std::atomic<uint64_t> beats{0};  // grows while the process runs: one that is stopped is not hopeless
+  // kHopeless: all lanes parked, engines idle, nothing in flight, no host thread outside. kIdle: the same, but some
+  // host thread is outside the library and may still do what the others wait for.
+  std::atomic<uint32_t> hopeless{0};
+  static constexpr uint32_t kHopeless = 1, kIdle = 2;
 };
 
 // This process's page and areas. Thread-safe. Created with the world.

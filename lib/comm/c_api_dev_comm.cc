@@ -147,6 +147,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGinBarrierCreateRequirement,
   *outReq = ncclDevResourceRequirements_t{};
   outReq->ginSignalCount = nBarriers * team.nRanks;
   outReq->outGinSignalStart = &outHandle->signal0;
+  outHandle->unused = gin_barrier_handle(0, nBarriers).unused;
   return ncclSuccess;
 }
 

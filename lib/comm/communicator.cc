@@ -16,6 +16,7 @@
 #include "anygin/comm/hang.h"
 #include "anygin/comm/window.h"
 #include "anygin/comm/wire_bytes.h"
+#include "anygin/simt/device.h"
 
 namespace anygin::comm {
 namespace {
@@ -85,7 +86,32 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const CommunicatorOpeni
   made->plane_ = std::move(*plane);
   ANYGIN_TRY(made->exchange_memory());
   process.enlist(*made);
+  made->introduce();
   return made;
+}
+
+// NCCL_DEBUG=INFO: a line a rank; and what a person should know in any case.
+void Communicator::introduce() const {
+  const Options& o = options();
+  if (rank() == 0) {
+    log(LogLevel::kInfo, "AnyGIN {}, API of NCCL {}.{}.{}; communicator {}: {} ranks, {}, {} LSA teams of {}{}",
+        kVersion, NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH, name(), size(), describe(o.topology), layout_.lsa_teams(),
+        layout_.lsa_size, layout_.rails_connected ? "" : ", rails apart");
+    log(LogLevel::kInfo, "communicator {}: {}", name(),
+        reaches_rail() ? fmt::format("GIN by the proxy backend, NIC {}, fabric {}, profile {}, seed {}", o.nic,
+                                     o.fabric, name_of(o.profile), o.seed)
+                       : "no GIN: " + gin_.why_none);
+    if (size() > simt::device_count()) {
+      log(LogLevel::kWarn,
+          "{} ranks on {} devices: some share one, which NCCL refuses on GPUs; ANYGIN_DEVICES={} gives each its own",
+          size(), simt::device_count(), size());
+    }
+  }
+  log(LogLevel::kInfo,
+      "communicator {}: rank {} is process {}, device {}, node {}, rank {} of LSA team {}; {} of {} ranks in this "
+      "process",
+      name(), rank(), process_id(), device(), layout_.node_of_rank[static_cast<size_t>(rank())],
+      layout_.lsa_rank(rank()), layout_.lsa_team(rank()), local_ranks(), size());
 }
 
 // --- Where the ranks stand -------------------------------------------------------------------------------------------
@@ -147,9 +173,9 @@ Status Communicator::async_error() const {
   return async_error_;
 }
 
-void Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool tell_peers) {
+bool Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool tell_peers) {
   const std::lock_guard lock(mutex_);
-  if (ending_ || !async_error_.ok()) return;
+  if (ending_ || !async_error_.ok()) return false;
   async_error_ = status;
   log(LogLevel::kInfo, "rank {}: {}", rank(), status.message());
   if (!MUTANT(comm_abort_word_unset)) publish(abort_word(), static_cast<uint32_t>(cause));
@@ -158,12 +184,23 @@ void Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool
   ProcessState::get().control_loop().post([this, cause, peer, tell_peers, text = status.message()] {
     if (tell_peers && plane_) plane_->tell_abort(cause, text);
     if (Backend* opened = backend_.load()) opened->abort(cause, peer);
+    if (kernel_side().calls_us() && !MUTANT(comm_spins_survive))
+      simt::end_kernels(device(), kernel_handles(), text);
     ring_everybody(world().executor);
   });
+  return true;
+}
+
+// What the arguments of a kernel hold that uses this communicator.
+std::vector<const void*> Communicator::kernel_handles() const {
+  std::vector<const void*> handles = windows_->views();
+  handles.push_back(abort_word());
+  return handles;
 }
 
 void Communicator::on_peer_abort(Rank from, AbortCause cause, const std::string& text) {
-  if (cause == AbortCause::kHang) ProcessState::get().hang_monitor().report();
+  // Ours has judged already, or will not: what waited here has ended.
+  if (cause == AbortCause::kHang && async_error().ok()) ProcessState::get().hang_monitor().report();
   raise(cause, from, Status(Code::kRemoteError, "communicator", fmt::format("rank {} ended it: {}", from, text)),
         false);
 }
@@ -185,13 +222,13 @@ void Communicator::notice_misuse() {
   if (observe(&page_->misuse.complete) == 0 || misuse_noticed_.exchange(true)) return;
   char text[1024];
   describe_misuse(page_->misuse.misuse, text, sizeof(text));
+  if (!on_misuse(page_->misuse.misuse, text)) return;
   const std::string line = fmt::format("anygin: misuse: {}\n", text);
   std::fwrite(line.data(), 1, line.size(), stderr);
-  on_misuse(page_->misuse.misuse, text);
 }
 
-void Communicator::on_misuse(const Misuse&, const char* text) {
-  raise(AbortCause::kMisuse, -1, Status(Code::kInvalidUsage, "kernel", text), true);
+bool Communicator::on_misuse(const Misuse&, const char* text) {
+  return raise(AbortCause::kMisuse, -1, Status(Code::kInvalidUsage, "kernel", text), true);
 }
 
 // --- Collective calls ------------------------------------------------------------------------------------------------

@@ -73,8 +73,9 @@ class Communicator final : public ControlListener, public BackendListener, publi
   void notice_misuse();
   // kOk, or the first thing that went wrong outside any call.
   Status async_error() const;
-  // The first call counts: stores the error, ends all waits here, and tells the peers unless they told us.
-  void raise(AbortCause cause, Rank peer, const Status& status, bool tell_peers);
+  // The first call counts, and returns true: stores the error, ends all waits here, and tells the peers unless they
+  // told us.
+  bool raise(AbortCause cause, Rank peer, const Status& status, bool tell_peers);
 
   // --- Collective calls (one thread at a time) ---
   ControlPlane& plane() { return *plane_; }
@@ -99,11 +100,13 @@ class Communicator final : public ControlListener, public BackendListener, publi
   explicit Communicator(const CommunicatorOpening& opening);
   Status exchange_memory();
   Member describe_self() const;
+  void introduce() const;
+  std::vector<const void*> kernel_handles() const;
 
   void on_peer_abort(Rank from, AbortCause cause, const std::string& text) override;
   void on_peer_death(Rank peer, const std::string& text) override;
   void on_error(AbortCause cause, Rank peer, const Status& status) override;
-  void on_misuse(const Misuse& misuse, const char* text) override;
+  bool on_misuse(const Misuse& misuse, const char* text) override;
 
   const CommunicatorOpening opening_;
   const uint64_t identity_;

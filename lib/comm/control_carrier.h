@@ -57,7 +57,10 @@ class ControlLoop {
   virtual void set_beat(uint64_t period_ns, std::function<void()> beat) = 0;
 };
 
-// How long joining may take, from ANYGIN_HANG_TIMEOUT.
+// How long joining may take: a minute, or ANYGIN_HANG_TIMEOUT if that is longer; without end if that is 0. Ranks start
+// one after the other, so a short hang timeout does not shorten it.
+inline constexpr uint64_t kJoinTimeoutNs = 60'000'000'000;
+inline constexpr uint64_t kJoinWarnNs = 3'000'000'000;
 struct Patience {
   uint64_t warn_after_ns = 0;     // then again and again: say who is missing; 0: never
   uint64_t give_up_after_ns = 0;  // 0: never

@@ -58,6 +58,7 @@ void ControlThread::set_beat(uint64_t period_ns, std::function<void()> beat) {
   post([this, period_ns, beat = std::move(beat)]() mutable {
     beat_period_ns_ = period_ns;
     beat_ = std::move(beat);
+    next_beat_ = 0;
   });
 }
 
@@ -83,14 +84,13 @@ void ControlThread::dispatch(const Poller::Event& event) {
 
 void ControlThread::loop() {
   std::vector<Poller::Event> events;
-  uint64_t next_beat = 0;
   while (!stop_) {
     const uint64_t now = monotonic_ns();
-    if (now >= next_beat) {
+    if (now >= next_beat_) {
       if (beat_) beat_();
-      next_beat = monotonic_ns() + beat_period_ns_;
+      next_beat_ = monotonic_ns() + beat_period_ns_;
     }
-    poller_.wait(next_beat - std::min(next_beat, monotonic_ns()), events);
+    poller_.wait(next_beat_ - std::min(next_beat_, monotonic_ns()), events);
     for (const Poller::Event& event : events) dispatch(event);
     run_posted();
   }

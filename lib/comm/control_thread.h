@@ -57,6 +57,7 @@ class ControlThread final : public ControlLoop {
   std::vector<std::function<void()>> posted_;
   std::function<void()> beat_;
   uint64_t beat_period_ns_ = 1'000'000'000;
+  uint64_t next_beat_ = 0;  // of monotonic_ns()
   ClientId next_id_ = 1;
   bool stop_ = false;
   std::thread thread_;

@@ -35,8 +35,13 @@ anyginDevCommView* view_in(char* block) {
   return reinterpret_cast<anyginDevCommView*>(block);
 }
 
+// The signals of the library's own barriers.
+struct ReservedSignals {
+  uint32_t first = 0, end = 0;
+};
+
 // The view and the word that follows it.
-Result<NearBlock> make_view(Communicator& communicator, const DevCommWish& wish) {
+Result<NearBlock> make_view(Communicator& communicator, const DevCommWish& wish, ReservedSignals reserved) {
   const size_t bytes = sizeof(anyginDevCommView) + sizeof(uint32_t);
   Result<NearBlock> block = NearBlock::create(bytes, communicator.device());
   if (!block.ok()) return block;
@@ -44,6 +49,8 @@ Result<NearBlock> make_view(Communicator& communicator, const DevCommWish& wish)
   view->communicator = communicator.identity();
   view->vaSignals = wish.wants_gin() && wish.asked.ginVaSignalsRequired;
   view->misuseSink = communicator.misuse_sink();
+  view->reservedSignal0 = reserved.first;
+  view->reservedSignalEnd = reserved.end;
   view->contextReported = reinterpret_cast<uint32_t*>(view_in(block->kernel()) + 1);
   publish(&view->live, kAnyginDevCommLive);
   ANYGIN_TRY(block->publish());
@@ -144,7 +151,9 @@ Status DevCommSet::open(const DevCommWish& wish, Entry& entry, ResourceLayout& l
     layout = plan(contexts);
   }
   ANYGIN_TRY(open_resources(layout, entry));
-  Result<NearBlock> view = make_view(communicator_, wish);
+  ReservedSignals reserved{static_cast<uint32_t>(wish.asked.ginSignalCount), layout.signals};
+  if (nodes.size() > DevCommWish::kOwnNodes) reserved.end = layout.places[DevCommWish::kOwnNodes].first_signal;
+  Result<NearBlock> view = make_view(communicator_, wish, reserved);
   if (!view.ok()) return view.status();
   entry.view = std::move(*view);
   if (contexts == 0 || layout.signals == 0 || kernel_side().calls_us()) return Status();
@@ -205,7 +214,9 @@ Status DevCommSet::fill(const DevCommWish& wish, const Entry& entry, const Resou
   Result<ncclDevCommWindowTable*> table = communicator_.windows().table();
   if (!table.ok()) return table.status();
   const Layout& place = communicator_.layout();
-  const auto barrier = [&](size_t node) { return ncclGinBarrierHandle{layout.places[node].first_signal, 0}; };
+  const auto barrier = [&](size_t node, int count) {
+    return gin_barrier_handle(layout.places[node].first_signal, count);
+  };
   const auto lsa = [&](size_t node, int count) { return ncclLsaBarrierHandle{layout.places[node].handle, count}; };
   ncclDevComm made{};
   made.magic = NCCL_API_MAGIC;
@@ -219,11 +230,11 @@ Status DevCommSet::fill(const DevCommWish& wish, const Entry& entry, const Resou
   made.windowTable = *table;
   made.resourceWindow = entry.window != nullptr ? entry.window->view : nullptr;
   made.resourceWindow_inlined.view = view_in(entry.view.kernel());
-  made.worldGinBarrier = barrier(DevCommWish::kWorldGin);
-  made.railGinBarrier = barrier(DevCommWish::kRailGin);
+  made.worldGinBarrier = barrier(DevCommWish::kWorldGin, wish.asked.worldGinBarrierCount);
+  made.railGinBarrier = barrier(DevCommWish::kRailGin, wish.asked.railGinBarrierCount);
   made.lsaBarrier = lsa(DevCommWish::kLsa, wish.asked.lsaBarrierCount);
-  made.hybridWorldGinBarrier = barrier(DevCommWish::kHybridWorldGin);
-  made.hybridRailGinBarrier = barrier(DevCommWish::kHybridRailGin);
+  made.hybridWorldGinBarrier = barrier(DevCommWish::kHybridWorldGin, wish.hybrid_world_barriers());
+  made.hybridRailGinBarrier = barrier(DevCommWish::kHybridRailGin, wish.asked.barrierCount);
   made.hybridLsaBarrier = lsa(DevCommWish::kHybridLsa, wish.asked.barrierCount);
   made.abortFlag = communicator_.abort_word();
   if (entry.contexts) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "anygin/base/env_real.h"
@@ -117,7 +118,7 @@ void append(std::vector<std::string>& out, const std::vector<std::string>& lines
 
 // --- The rule --------------------------------------------------------------------------------------------------------
 Verdict HangRule::look(const Observation& seen, uint64_t now_ns) {
-  const bool still = started_ && seen.someone_waits && seen.idle && seen.peers_hopeless && seen.progress == progress_;
+  const bool still = started_ && seen.someone_waits && seen.idle && seen.peers_idle && seen.progress == progress_;
   progress_ = seen.progress;
   started_ = true;
   if (!still) {
@@ -127,7 +128,7 @@ Verdict HangRule::look(const Observation& seen, uint64_t now_ns) {
   }
   if (timeout_ns_ == 0 || MUTANT(comm_hang_unjudged) || now_ns - since_ns_ < timeout_ns_ || judged_)
     return Verdict::kNone;
-  if (seen.all_inside) {
+  if (seen.all_inside && seen.peers_inside) {
     judged_ = true;
     return Verdict::kHang;
   }
@@ -148,8 +149,9 @@ void HangMonitor::start(ControlLoop& loop) {
 }
 
 // What the other processes say; those that are stopped have said nothing lately. Their progress is added.
-bool HangMonitor::peers_hopeless(uint64_t* progress) {
-  bool hopeless = true;
+bool HangMonitor::peers_idle(uint64_t* progress) {
+  bool idle = true;
+  peers_outside_.clear();
   std::map<uint64_t, PeerProcess*> peers;
   process_.visit([&](Communicator& communicator) {
     for (Rank rank = 0; rank < communicator.size(); ++rank) {
@@ -163,16 +165,18 @@ bool HangMonitor::peers_hopeless(uint64_t* progress) {
     if (peer == nullptr) return false;
     const ControlPage& page = peer->page.control();
     *progress += page.progress.load();
-    hopeless &= page.hopeless.load() != 0;
+    const uint32_t state = page.hopeless.load();
+    idle &= state != 0;
+    if (state == ControlPage::kIdle) peers_outside_.push_back(page.pid);
     auto known =
         std::find_if(peer_beats_.begin(), peer_beats_.end(), [n = nonce](const PeerBeat& b) { return b.nonce == n; });
     if (known == peer_beats_.end()) known = peer_beats_.insert(peer_beats_.end(), {nonce, 0, 0});
     const uint64_t beats = page.beats.load();
     known->missed = beats == known->beats ? known->missed + 1 : 0;
     known->beats = beats;
-    hopeless &= known->missed < kMissedBeats;
+    idle &= known->missed < kMissedBeats;
   }
-  return hopeless;
+  return idle;
 }
 
 Observation HangMonitor::observe() {
@@ -197,9 +201,10 @@ Observation HangMonitor::observe() {
   }
   ControlPage& page = world().page.control();
   page.progress.store(progress);
-  page.hopeless.store(seen.idle && seen.all_inside ? 1 : 0);
+  page.hopeless.store(!seen.idle ? 0 : seen.all_inside ? ControlPage::kHopeless : ControlPage::kIdle);
   page.beats.fetch_add(1);
-  seen.peers_hopeless = peers_hopeless(&seen.progress);
+  seen.peers_idle = peers_idle(&seen.progress);
+  seen.peers_inside = peers_outside_.empty();
   return seen;
 }
 
@@ -216,6 +221,7 @@ void HangMonitor::beat() {
     for (const HostThread& thread : host_threads()) {
       if (!is_inside(thread)) outside.push_back(name_of(thread));
     }
+    for (const uint32_t pid : peers_outside_) outside.push_back(fmt::format("some of {}", name_of_process(pid)));
     append(lines, outside);
     return print(lines);
   }
@@ -234,10 +240,26 @@ void HangMonitor::end_all(const std::string& cause) {
   process_.visit([&](Communicator& communicator) { communicator.raise(AbortCause::kHang, -1, hang, true); });
 }
 
+// "process 123 (rank 2)"
+std::string HangMonitor::name_of_process(uint32_t pid) const {
+  std::set<Rank> ranks;
+  process_.visit([&](Communicator& communicator) {
+    for (const Member& member : communicator.plane().members()) {
+      if (member.pid == pid) ranks.insert(member.rank);
+    }
+  });
+  return fmt::format("process {} (rank{} {})", pid, ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+}
+
 void HangMonitor::report() {
   const uint64_t progress = world().executor.progress() + simt::lane_progress();
   if (reported_at_ == progress || judged_for_us_) return;
   reported_at_ = progress;
+  const std::vector<HostThread> threads = host_threads();
+  if (simt::parked_lanes() == 0 &&
+      std::none_of(threads.begin(), threads.end(), [](const auto& t) { return t.waits; })) {
+    return;  // a peer's verdict; nothing waits here
+  }
   print(describe(fmt::format("hang: nobody can make progress (ANYGIN_HANG_TIMEOUT is {} s)",
                              static_cast<double>(timeout_ns_) / 1e9)));
 }

@@ -19,7 +19,8 @@ struct Observation {
   bool someone_waits = false;  // a lane or a host thread
   bool idle = false;           // here: no lane can run, engines idle, nothing in flight
   bool all_inside = false;     // here: every host thread that ever called us waits inside, or for another thread
-  bool peers_hopeless = true;  // every other process said idle and all_inside, and runs
+  bool peers_idle = true;      // every other process said so, and runs
+  bool peers_inside = true;    // and said the same of its host threads
   uint64_t progress = 0;       // changes with anything that ran, here or there
 };
 
@@ -56,7 +57,8 @@ class HangMonitor {
   void beat();
   void end_all(const std::string& cause);
   Observation observe();
-  bool peers_hopeless(uint64_t* progress);
+  bool peers_idle(uint64_t* progress);
+  std::string name_of_process(uint32_t pid) const;
   std::vector<std::string> describe(const std::string& title) const;
   void print(const std::vector<std::string>& lines) const;
 
@@ -70,6 +72,7 @@ class HangMonitor {
     unsigned missed = 0;
   };
   std::vector<PeerBeat> peer_beats_;
+  std::vector<uint32_t> peers_outside_;  // processes that are idle but have host threads outside
   uint64_t reported_at_ = ~uint64_t{0};  // progress when the report was printed
   bool judged_for_us_ = false;           // by judge(): the report is out
 };

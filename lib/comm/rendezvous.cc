@@ -17,9 +17,10 @@ namespace {
 
 constexpr uint64_t kMillisecondNs = 1'000'000;
 constexpr uint64_t kSecondNs = 1000 * kMillisecondNs;
-constexpr uint64_t kSlice = 20 * kMillisecondNs;   // between two looks at the guests
-constexpr uint64_t kIdle = 200 * kMillisecondNs;   // while there is none
-constexpr uint64_t kHandshake = kSecondNs;         // a guest that does not answer for so long is dropped
+constexpr uint64_t kSlice = 20 * kMillisecondNs;  // between two looks at the guests
+constexpr uint64_t kIdle = 200 * kMillisecondNs;  // while there is none
+constexpr uint64_t kHandshake = kSecondNs;        // a guest that does not answer for so long is dropped
+constexpr uint64_t kWarnAgain = 10 * kSecondNs;
 constexpr std::string_view kPlace = "rendezvous";  // of the proofs
 constexpr char kTable = 'T', kFailure = 'F', kConfirmed = 'C';
 
@@ -30,7 +31,8 @@ uint64_t deadline_after(uint64_t ns) {
 }  // namespace
 
 Patience join_patience(uint64_t hang_timeout_ns) {
-  return {hang_timeout_ns, 12 * hang_timeout_ns};
+  if (hang_timeout_ns == 0) return {kJoinWarnNs, 0};
+  return {kJoinWarnNs, std::max(kJoinTimeoutNs, hang_timeout_ns)};
 }
 
 // --- Root ------------------------------------------------------------------------------------------------------------
@@ -66,12 +68,15 @@ Result<std::unique_ptr<Root>> Root::start(const std::string& host, uint16_t port
 
 void Root::serve() {
   std::vector<Guest> guests;
-  uint64_t began = 0, warned = 0;
+  uint64_t began = 0, warn_at = 0;
   while (!stop_.load() && !watch_guests(guests)) {
     receive_guest(guests);
     if (guests.empty() && refused_ == 0) continue;
     const uint64_t now = monotonic_ns();
-    if (began == 0) began = warned = now;
+    if (began == 0) {
+      began = now;
+      warn_at = now + patience_.warn_after_ns;
+    }
     const bool complete = failure_.empty() && !guests.empty() && guests.size() == size_t(guests[0].member.size);
     if (complete && !guests[0].answered) {
       std::vector<Member> table;
@@ -84,13 +89,13 @@ void Root::serve() {
       listener_ = Socket();  // who comes now means the next communicator at this place
       continue;
     }
-    if (patience_.warn_after_ns != 0 && now - warned >= patience_.warn_after_ns) {
-      warned = now;
+    if (patience_.warn_after_ns != 0 && now >= warn_at) {
+      warn_at = now + kWarnAgain;
       say_who_is_missing(guests, now - began);
     }
     if (patience_.give_up_after_ns != 0 && now - began >= patience_.give_up_after_ns) {
       if (!failure_.empty()) break;
-      fail(guests, fmt::format("gave up after {} s: not all ranks joined", (now - began) / kSecondNs));
+      fail(guests, fmt::format("gave up after {} s: {}", (now - began) / kSecondNs, who_is_missing(guests)));
     }
   }
   if (stop_.load()) fail(guests, "the process that holds the rendezvous ended");
@@ -166,32 +171,55 @@ void Root::answer_all(std::vector<Guest>& guests, std::string_view answer) {
   }
 }
 
-void Root::say_who_is_missing(const std::vector<Guest>& guests, uint64_t waited_ns) {
-  if (!failure_.empty()) return;
+std::string Root::who_is_missing(const std::vector<Guest>& guests) const {
   std::vector<int> missing;
   const int size = guests.empty() ? 0 : guests[0].member.size;
   for (Rank rank = 0; rank < size; ++rank) {
     const auto is_rank = [rank](const Guest& guest) { return guest.member.rank == rank; };
     if (std::none_of(guests.begin(), guests.end(), is_rank)) missing.push_back(rank);
   }
-  log(LogLevel::kWarn, "joining: {} of {} ranks are there after {} s; missing: {}{}", guests.size(), size,
-      waited_ns / kSecondNs, fmt::join(missing, ", "),
-      refused_ > 0 ? fmt::format("; {} connections had a wrong token", refused_) : "");
+  const std::string wrong = refused_ > 0 ? fmt::format("; {} connections had a wrong token", refused_) : "";
+  return fmt::format("{} of {} ranks joined; missing: {}{}", guests.size(), size, fmt::join(missing, ", "), wrong);
+}
+
+void Root::say_who_is_missing(const std::vector<Guest>& guests, uint64_t waited_ns) const {
+  if (!failure_.empty()) return;
+  log(LogLevel::kWarn, "joining: after {} s {}", waited_ns / kSecondNs, who_is_missing(guests));
 }
 
 // --- A rank ----------------------------------------------------------------------------------------------------------
 namespace {
 
+// What a rank says that nobody lets in.
+std::string nobody_answers(const UniqueId& id, const Member& me, std::string_view last) {
+  const std::string where = fmt::format("rank {} of {} at {}:{}", me.rank, me.size, id.host, id.port);
+  if (!id.root_is_rank0) {
+    return fmt::format(
+        "{}: {}; an ncclUniqueId serves one communicator: its ranks may all be there already, the process that made it "
+        "may have ended, or its token may be another",
+        where, last);
+  }
+  return fmt::format(
+      "{} (NCCL_COMM_ID): {}; rank 0 listens there until all ranks have joined: it may not have started, its ranks may "
+      "all be there already, or its ANYGIN_COMM_TOKEN may be another",
+      where, last);
+}
+
 // The root may not listen yet (NCCL_COMM_ID), or still serve an earlier communicator at the same place.
-Result<Socket> reach_root(const UniqueId& id, const Member& me, uint64_t deadline) {
+Result<Socket> reach_root(const UniqueId& id, const Member& me, Patience patience, uint64_t deadline) {
+  uint64_t warn_at = deadline_after(patience.warn_after_ns);
   while (true) {
     Result<Socket> socket = connect_tcp(id.host, id.port, std::min(deadline, monotonic_ns() + kHandshake));
     Status status = socket.ok() ? answer_challenge(*socket, id.token, kPlace, deadline) : socket.status();
     if (status.ok()) status = send_frame(*socket, pack(me), deadline);
     if (status.ok()) return socket;
-    if (status.code() == Code::kInvalidUsage || !id.root_is_rank0 || monotonic_ns() >= deadline) {
-      return Status(status.code(), "rendezvous",
-                    fmt::format("rank {}: {} (an id serves one communicator)", me.rank, status.text()));
+    if (status.code() == Code::kInvalidUsage) return status;
+    if (!id.root_is_rank0 || monotonic_ns() >= deadline) {
+      return Status(status.code(), "rendezvous", nobody_answers(id, me, status.text()));
+    }
+    if (monotonic_ns() >= warn_at) {
+      log(LogLevel::kWarn, "joining: still waiting: {}", nobody_answers(id, me, status.text()));
+      warn_at = monotonic_ns() + kWarnAgain;
     }
     std::atomic<uint32_t> nobody_rings{0};
     futex_wait(&nobody_rings, 0, 5 * kMillisecondNs);
@@ -210,7 +238,7 @@ Result<Meeting> meet(const UniqueId& id, const Member& me, Patience patience) {
   // The root gives up first, and says why; the extra time is for its word.
   const uint64_t wait = patience.give_up_after_ns;
   const uint64_t deadline = deadline_after(wait == 0 ? 0 : wait + 5 * kSecondNs);
-  Result<Socket> socket = reach_root(id, me, deadline);
+  Result<Socket> socket = reach_root(id, me, patience, deadline_after(wait));
   if (!socket.ok()) return socket.status();
   Result<std::string> answer = receive_frame(*socket, deadline);
   if (!answer.ok()) {

@@ -34,7 +34,8 @@ class Root {
   bool watch_guests(std::vector<Guest>& guests);
   void answer_all(std::vector<Guest>& guests, std::string_view answer);
   void fail(std::vector<Guest>& guests, const std::string& why);
-  void say_who_is_missing(const std::vector<Guest>& guests, uint64_t waited_ns);
+  std::string who_is_missing(const std::vector<Guest>& guests) const;
+  void say_who_is_missing(const std::vector<Guest>& guests, uint64_t waited_ns) const;
 
   Socket listener_;
   const uint16_t port_;

@@ -77,13 +77,9 @@ std::vector<ResourceNode> DevCommWish::nodes(int ranks, int lsa_size) const {
     return ResourceNode{lsa_barrier_bytes(static_cast<uint64_t>(barriers), static_cast<uint64_t>(lsa_size)), 4, 0, 0};
   };
   const int rails = ranks / lsa_size;
-  const int hybrid_world = railed() ? 0 : asked.barrierCount;
-  std::vector<ResourceNode> all = {signals(asked.worldGinBarrierCount, ranks),
-                                   signals(asked.railGinBarrierCount, rails),
-                                   lsa(asked.lsaBarrierCount),
-                                   signals(hybrid_world, ranks),
-                                   signals(asked.barrierCount, rails),
-                                   lsa(asked.barrierCount)};
+  std::vector<ResourceNode> all = {
+      signals(asked.worldGinBarrierCount, ranks), signals(asked.railGinBarrierCount, rails), lsa(asked.lsaBarrierCount),
+      signals(hybrid_world_barriers(), ranks),    signals(asked.barrierCount, rails),        lsa(asked.barrierCount)};
   for (const UserNode& node : user_nodes) all.push_back(node.resources);
   return all;
 }

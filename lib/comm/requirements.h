@@ -18,6 +18,11 @@ class Communicator;
 inline constexpr unsigned kNewestVersion = NCCL_VERSION(2, 32, 3);
 inline constexpr unsigned kOldestVersion = NCCL_VERSION(2, 30, 0);
 
+// The handle of `barriers` GIN barriers with these signals. The count lets kernels name an index beyond it.
+inline ncclGinBarrierHandle gin_barrier_handle(ncclGinSignal_t signal0, int barriers) {
+  return {signal0, static_cast<ncclDevResourceHandle_t>(barriers) + 1};
+}
+
 struct UserNode {
   ResourceNode resources;
   ncclDevResourceHandle_t* out_handle = nullptr;
@@ -35,6 +40,8 @@ struct DevCommWish {
 
   bool wants_gin() const { return asked.ginConnectionType != NCCL_GIN_CONNECTION_NONE; }
   bool railed() const { return asked.ginConnectionType == NCCL_GIN_CONNECTION_RAIL; }
+  // Barriers of all ranks behind the hybrid ones: a rail cannot have them.
+  int hybrid_world_barriers() const { return railed() ? 0 : asked.barrierCount; }
   // All nodes: own ones first, then the user's.
   std::vector<ResourceNode> nodes(int ranks, int lsa_size) const;
 };

@@ -301,6 +301,13 @@ Window* WindowSet::find(const ncclWindow_vidmem* view) const {
   return nullptr;
 }
 
+std::vector<const void*> WindowSet::views() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const void*> all;
+  for (const auto& [id, window] : windows_) all.push_back(window->view);
+  return all;
+}
+
 Status WindowSet::remove(const ncclWindow_vidmem* view) {
   Window* window = find(view);
   if (window == nullptr) {

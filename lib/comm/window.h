@@ -54,6 +54,8 @@ class WindowSet {
   Result<Window*> add(const WindowRequest& request);
   // Local, at once. kInvalidArgument if the view is no live window of this communicator.
   Status remove(const ncclWindow_vidmem* view);
+  // Of all windows, live and dead. Any thread.
+  std::vector<const void*> views() const;
   // The live window with this view, or null.
   Window* find(const ncclWindow_vidmem* view) const;
 

@@ -111,6 +111,12 @@ struct alignas(128) Block {
   const uint16_t* start_order = nullptr;  // lane to start as the nth; null: the nth
   std::vector<uint16_t> start_order_storage;
 
+  // For EndedUses; times are 0 before the first look.
+  uint64_t advances = 0;       // visits that got further than a poll
+  uint64_t advances_seen = 0;  // at the last look
+  Time look_at = 0;            // not before
+  Time seen_since = 0, polls_since = 0;
+
   const uint32_t capacity;
 
  private:

@@ -62,6 +62,10 @@ int set_last_error(int error);  // returns `error`
 void poison_device(int device, int error, const std::string& why);
 int device_error(int device);
 void reset_device(int device);
+// A communicator of the device has ended with `why`. Kernels that have one of `handles` among their arguments, and
+// those launched until now that only poll memory, fail soon (lib/simt/ended_use.h); waits see the abort word at once.
+// Any thread but lanes.
+void end_kernels(int device, std::vector<const void*> handles, const std::string& why);
 
 // --- Reports ---------------------------------------------------------------------------------------------------------
 struct BlockedLane {

@@ -110,6 +110,7 @@ struct BoundKernel {
   void* arguments = nullptr;  // owned: destroyed with `destroy` when the grid is done
   void (*destroy)(void* arguments) = nullptr;
   const void* function = nullptr;  // address of the kernel, for names and attributes
+  size_t bytes = 0;                // at `arguments`; 0 if not known
 };
 
 extern "C" {
@@ -134,7 +135,8 @@ void run_lanes(void* arguments) {
 // Launches a callable of no arguments on every lane. `body` is copied once a grid.
 template <typename F>
 int launch_callable(const LaunchShape& shape, F body, const void* function = nullptr) {
-  BoundKernel kernel{&run_lanes<F>, new F(std::move(body)), [](void* p) { delete static_cast<F*>(p); }, function};
+  BoundKernel kernel{&run_lanes<F>, new F(std::move(body)), [](void* p) { delete static_cast<F*>(p); }, function,
+                     sizeof(F)};
   return anygin_launch(&shape, &kernel);
 }
 

@@ -11,10 +11,7 @@ namespace anygin::simt {
 
 namespace {
 
-uint64_t next_grid_id() {
-  static std::atomic<uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
+std::atomic<uint64_t> last_grid_id{0};
 
 // Adds `count` to `counter` unless that passes `limit`.
 bool take_room(std::atomic<uint32_t>& counter, uint32_t count, uint32_t limit) {
@@ -26,6 +23,10 @@ bool take_room(std::atomic<uint32_t>& counter, uint32_t count, uint32_t limit) {
 }
 
 }  // namespace
+
+uint64_t newest_grid() {
+  return last_grid_id.load(std::memory_order_relaxed);
+}
 
 bool DeviceLoad::take(uint32_t count) {
   if (!take_room(blocks, 1, blocks_max)) return false;
@@ -40,7 +41,7 @@ void DeviceLoad::give_back(uint32_t count) {
 }
 
 Grid::Grid(const LaunchShape& launch_shape, const BoundKernel& bound, DeviceLoad& load)
-    : id(next_grid_id()),
+    : id(last_grid_id.fetch_add(1, std::memory_order_relaxed) + 1),
       shape(launch_shape),
       kernel(bound),
       device(load),

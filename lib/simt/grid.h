@@ -10,6 +10,7 @@
 
 #include "anygin/base/wait.h"
 #include "anygin/simt/device_runtime.h"
+#include "anygin/simt/ended_use.h"
 
 namespace anygin::simt {
 
@@ -19,6 +20,7 @@ struct DeviceLoad {
   uint32_t lanes_max = 0;  // resident at one time
   uint32_t blocks_max = 0;
   std::atomic<int> error{0};  // cudaError_t once the device is lost: its grids are abandoned
+  EndedUses ended;
   std::atomic<uint32_t> lanes{0};
   std::atomic<uint32_t> blocks{0};
   std::atomic<ptrdiff_t> variables_distance{0};  // of its copies of __device__ variables (device_variable.h)
@@ -28,6 +30,9 @@ struct DeviceLoad {
   bool has_room(uint32_t count) const { return blocks.load() < blocks_max && lanes.load() + count <= lanes_max; }
   void give_back(uint32_t count);
 };
+
+// The id of the last grid that was launched.
+uint64_t newest_grid();
 
 // Owned by the stream operation that launched it, until `done` is called.
 class Grid {

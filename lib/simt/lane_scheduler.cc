@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/simt/lane_scheduler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "anygin/base/env_real.h"
@@ -194,11 +196,14 @@ bool LaneScheduler::pass(Executor& executor) {
 
 bool LaneScheduler::visit(Block& block) {
   const bool woken = !block.parked.empty() && wake_parked(block);
+  if (block.grid->device.ended.any()) [[unlikely]]
+    end_if_hopeless(block);
   if (block.grid->abandoned()) {
     runner_.abandon(block);
     return true;
   }
   const bool advanced = runner_.visit(block);
+  block.advances += advanced;
   return woken || advanced;
 }
 
@@ -230,6 +235,17 @@ bool LaneScheduler::settle(ParkedLane parked) {
 
 namespace {
 
+// A sleep of the program's own: part of a loop that polls.
+bool is_pause(const Waiter& waiter) {
+  return waiter.reason.kind == WaitKind::kSpin && waiter.deadline != kNever;
+}
+
+// Some lane polls memory, with or without pauses.
+bool polls(const Block& block) {
+  return block.runnable() || std::any_of(block.parked.begin(), block.parked.end(),
+                                         [](const ParkedLane& one) { return is_pause(*one.record->waiter); });
+}
+
 // The lane leaves, and with its device lost so do all others of the grid: none goes on from where it waits.
 void fail_hopeless(const Block& block, const ParkedLane& parked) {
   const Waiter& waiter = *parked.record->waiter;
@@ -251,11 +267,26 @@ bool LaneScheduler::wake_parked(Block& block) {
     if (MUTANT(simt_wakeup_lost)) continue;
     block.push_ready(one.lane);
     block.idle_polls = 0;
+    block.advances += !is_pause(*one.record->waiter);
     if (one.record->outcome == WaitOutcome::kAborted && !block.grid->abandoned()) fail_hopeless(block, one);
   }
   const bool woken = kept != parked.size();
   parked.resize(kept);
   return woken;
+}
+
+// Looks at the block now and then. Its grid fails if a communicator that it hopes for has ended.
+void LaneScheduler::end_if_hopeless(Block& block) {
+  const Time now = pass_time();
+  if (now < block.look_at || block.grid->abandoned()) return;
+  const bool got_on = block.look_at == 0 || block.advances != block.advances_seen;
+  if (block.look_at == 0) block.seen_since = now;
+  if (got_on || block.polls_since == kNever) block.polls_since = polls(block) ? now : kNever;
+  block.advances_seen = block.advances;
+  block.look_at = now + kEndedUseLook;
+  const std::string why = block.grid->device.ended.verdict({*block.grid, block.seen_since, block.polls_since}, now);
+  if (!why.empty())
+    block.grid->fail(fmt::format("block ({},{},{}): {}", block.index.x, block.index.y, block.index.z, why));
 }
 
 // --- Reports ---

@@ -109,6 +109,7 @@ class alignas(128) LaneScheduler final : public Engine {
   bool visit(Block& block);
   bool wake_parked(Block& block);
   bool settle(ParkedLane parked);
+  void end_if_hopeless(Block& block);
   Block* finish(Block& block);
   void sweep();
   void tell_finished();

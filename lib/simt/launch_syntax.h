@@ -105,7 +105,7 @@ struct Kernel<kFunction, kMaxThreadsPerBlock> {
 
   static BoundKernel bound(Body* body) {
     return {&run_lanes<Body>, body, [](void* p) { delete static_cast<Body*>(p); },
-            reinterpret_cast<const void*>(kFunction)};
+            reinterpret_cast<const void*>(kFunction), sizeof(Body)};
   }
 
   template <size_t... kIndex>

@@ -17,8 +17,10 @@ using conformance::Window;
 
 constexpr int kTurns = 200;
 constexpr int kRareTurns = 3000;  // for a freedom that needs two late events at once
+// The same where ranks tell each other that they saw it: as many as it takes, also for processes that wait for a core.
+constexpr int kUntilSeen = 30000;
 constexpr int kThreads = 64;
-constexpr ncclGinSignal_t kArrived = 0, kSettled = 1, kAck = 2;
+constexpr ncclGinSignal_t kArrived = 0, kSettled = 1, kAck = 2, kSeen = 3;
 constexpr ncclGinCounter_t kDone = 0;
 
 enum class Release { kFlush, kCounter, kNothing };
@@ -126,12 +128,13 @@ CONFORMANCE_CASE(F4_flush_says_nothing_about_the_destination, 2) {
   if (rank.rank == 1 && !may_reorder()) rank.expect_eq(stale.get(), 0u, "old d after the sender's flush, where completion is visibility");
 }
 
-// F5: the counter of a put to one peer says nothing of a put to another.
-__global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, unsigned* overwritten) {
+// F5: the counter of a put to one peer says nothing of a put to another. Rank 1 says when it saw that.
+__global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, int turns, unsigned* overwritten) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
-  for (uint64_t turn = 1; turn <= kRareTurns; ++turn) {
+  bool seen = false;
+  for (uint64_t turn = 1; turn <= static_cast<uint64_t>(turns) && comm.rank != 2 && !seen; ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_StrongSignalInc{kArrived}, ncclGin_None{}, block);
@@ -140,13 +143,15 @@ __global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_
       fill(local(source), kOverwritten);
       gin.waitSignal(block, kAck, turn);
       gin.flush(block);
-    } else if (comm.rank == 1) {
+      seen = gin.readSignal(kSeen) != 0;  // rank 1 raises it before the acknowledgement
+    } else {
       gin.waitSignal(block, kArrived, turn);
-      if (threadIdx.x == 0) *overwritten += other_than(local(d), turn) != 0;
-      __syncthreads();
+      seen = __syncthreads_or(threadIdx.x == 0 && other_than(local(d), turn) != 0) != 0;
+      if (seen) gin.signal(world, 0, ncclGin_StrongSignalInc{kSeen}, block);
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
   }
+  if (threadIdx.x == 0) *overwritten = seen;
   ncclGinBarrier(block, gin, ncclTeamTagWorld{}, 0);  // rank 2 stays until the last put to it is done
 }
 
@@ -154,27 +159,33 @@ CONFORMANCE_CASE(F5_a_counter_says_nothing_of_other_puts, 3) {
   const Window d = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<unsigned> overwritten(rank);
-  counter_of_another<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, overwritten.device());
+  counter_of_another<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, may_reorder() ? kUntilSeen : kTurns, overwritten.device());
   rank.finish();
   if (rank.rank == 1 && kSeesFreedoms && may_reorder() && overwritten.get() == 0) rank.fail("the other put's source read after the counter: never seen");
 }
 
-// F7: a later put may overtake an earlier get of the same words.
-__global__ void get_then_put(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t mine, ncclWindow_t source, bool wait_first, unsigned* overtaken) {
+// F7: a later put may overtake an earlier get of the same words. Rank 0 ends the turns when it saw that, if it may.
+__global__ void get_then_put(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t mine, ncclWindow_t source, bool wait_first, int turns, bool until_seen,
+                             unsigned* overtaken) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
-  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+  bool ends = false;
+  for (uint64_t turn = 1; turn <= static_cast<uint64_t>(turns) && !ends; ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.get(world, 1, remote, 0, mine, 0, kBufferBytes, block);
       if (wait_first) gin.flush(block);
       gin.put(world, 1, remote, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
       gin.flush(block);
-      if (threadIdx.x == 0) *overtaken += other_than(local(mine), turn - 1) != 0;
+      const bool seen = __syncthreads_or(threadIdx.x == 0 && other_than(local(mine), turn - 1) != 0) != 0;
+      if (seen && threadIdx.x == 0) *overtaken += 1;
+      ends = seen && until_seen;
+      if (ends) gin.signal(world, 1, ncclGin_StrongSignalInc{kSeen}, block);
     }
     barrier.sync(block, cuda::memory_order_acq_rel);
+    if (comm.rank == 1) ends = gin.readSignal(kSeen) != 0;  // the barrier's signal came after it
   }
 }
 
@@ -182,7 +193,9 @@ unsigned run_get_then_put(Rank& rank, bool wait_first) {
   const Window remote = rank.window(kBufferBytes), mine = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<unsigned> overtaken(rank);
-  get_then_put<<<1, kThreads, 0, rank.stream>>>(comm, remote.handle, mine.handle, source.handle, wait_first, overtaken.device());
+  const bool until_seen = may_reorder() && !wait_first;
+  get_then_put<<<1, kThreads, 0, rank.stream>>>(comm, remote.handle, mine.handle, source.handle, wait_first, until_seen ? kUntilSeen : kTurns, until_seen,
+                                                overtaken.device());
   rank.finish();
   return overtaken.get();
 }

@@ -67,7 +67,7 @@ function(anygin_conformance file)
   endforeach()
 endfunction()
 
-foreach(file signals completion values barriers lsa_data failure)
+foreach(file signals completion values barriers lsa_data failure windows)
   anygin_conformance(${file})
 endforeach()
 

@@ -39,6 +39,7 @@ std::string guilty_line() {
 TEST(HangReport, threads_are_told_who_waits_for_what_and_where) {
   const Output output = run("ANYGIN_HANG_TIMEOUT=1 timeout 15 " ANYGIN_EXAMPLES "/hang -r 4");
   EXPECT_EQ(output.exit_code, 4);
+  EXPECT_EQ(output.text.find("anygin: hang: "), output.text.rfind("anygin: hang: ")) << output.text;
   EXPECT_THAT(output.text,
               testing::HasSubstr("waitSignal of rank 0, context 0 index 0: wants 4, is 3; 1 more signalled by any "
                                  "rank would end it (at " +

@@ -36,7 +36,9 @@ testing::Matcher<const std::string&> says_line_of_case(const std::string& which)
 
 TEST_P(CallSites, a_report_names_the_line_of_its_call) {
   const std::string which = std::to_string(GetParam());
-  EXPECT_THAT(output_of("timeout 15 " ANYGIN_CALL_SITES_PROGRAM " " + which), says_line_of_case(which));
+  const std::string text = output_of("timeout 15 " ANYGIN_CALL_SITES_PROGRAM " " + which);
+  EXPECT_THAT(text, says_line_of_case(which));
+  EXPECT_EQ(text.find("anygin: misuse: "), text.rfind("anygin: misuse: ")) << "reported once:\n" << text;
 }
 
 // Programs that start themselves again do it like this; the name means another file to whoever looks the line up.

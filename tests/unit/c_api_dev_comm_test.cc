@@ -70,6 +70,13 @@ TEST(CApiDevComm, IdsAndBuffersLieAsTheContractSays) {
     EXPECT_EQ(made.hybridRailGinBarrier.signal0, 19u + 4);
     EXPECT_EQ(signals, 25u);
     EXPECT_EQ(own_barrier.signal0, 32u);
+    EXPECT_EQ(own_barrier.unused, 2u + 1);
+    EXPECT_EQ(made.worldGinBarrier.unused, 2u + 1);
+    EXPECT_EQ(made.railGinBarrier.unused, 3u + 1);
+    EXPECT_EQ(made.hybridWorldGinBarrier.unused, 1u + 1);
+    EXPECT_EQ(made.hybridRailGinBarrier.unused, 1u + 1);
+    EXPECT_EQ(made.resourceWindow_inlined.view->reservedSignal0, 5u);
+    EXPECT_EQ(made.resourceWindow_inlined.view->reservedSignalEnd, 25u);
     EXPECT_EQ(made.ginSignalCount, 40);
     EXPECT_EQ(counters, 3u);
     EXPECT_EQ(made.ginCounterCount, 5);

@@ -197,7 +197,34 @@ TEST(ControlPlane, MissingRankEndsTheJoinInTime) {
   Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::join(opening);
   EXPECT_LT(monotonic_ns() - began, 2'000'000'000u);
   ASSERT_FALSE(plane.ok());
-  EXPECT_NE(plane.status().text().find("not all ranks joined"), std::string::npos) << plane.status().text();
+  EXPECT_NE(plane.status().text().find("1 of 2 ranks joined; missing: 1"), std::string::npos) << plane.status().text();
+}
+
+// A rank whose rank 0 never comes ends, too, and says what may be the matter.
+TEST(ControlPlane, ARankAloneGivesUpInTime) {
+  Member me;
+  me.rank = 1;
+  me.size = 2;
+  const uint64_t began = monotonic_ns();
+  Result<Meeting> meeting = meet({"127.0.0.1", 1, true, {}}, me, {50'000'000, 300'000'000});
+  EXPECT_LT(monotonic_ns() - began, 2'000'000'000u);
+  ASSERT_FALSE(meeting.ok());
+  for (const char* part : {"rank 1 of 2 at 127.0.0.1:1 (NCCL_COMM_ID)", "rank 0 listens there", "ANYGIN_COMM_TOKEN"}) {
+    EXPECT_NE(meeting.status().text().find(part), std::string::npos) << meeting.status().text();
+  }
+}
+
+// The root has ended: nobody can say any more whether the token was right.
+TEST(ControlPlane, WhoComesLateIsToldOfTheToken) {
+  Ranks ranks(2);
+  UniqueId id = ranks.rooted.id;
+  id.token[0] ^= 1;
+  Member me;
+  me.rank = 1;
+  me.size = 2;
+  Result<Meeting> meeting = meet(id, me, {50'000'000, 300'000'000});
+  ASSERT_FALSE(meeting.ok());
+  EXPECT_NE(meeting.status().text().find("token"), std::string::npos) << meeting.status().text();
 }
 
 // Starts a process of rank 1 that reads its id from `id_fd`, joins, writes to `joined_fd` when it has, and sleeps.

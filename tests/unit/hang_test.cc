@@ -35,7 +35,7 @@ TEST(HangRule, AnyMotionStartsTheTimeAgain) {
   void (*const motions[])(Observation&) = {
       [](Observation& seen) { seen.someone_waits = false; },
       [](Observation& seen) { seen.idle = false; },
-      [](Observation& seen) { seen.peers_hopeless = false; },
+      [](Observation& seen) { seen.peers_idle = false; },
       [](Observation& seen) { seen.progress = 8; },
   };
   for (const auto motion : motions) {
@@ -54,6 +54,17 @@ TEST(HangRule, AThreadOutsideMakesItAWarning) {
   HangRule rule(kTimeout);
   Observation outside = hopeless();
   outside.all_inside = false;
+  EXPECT_EQ(rule.look(outside, 0), Verdict::kNone);
+  EXPECT_EQ(rule.look(outside, 1000), Verdict::kWarn);
+  EXPECT_EQ(rule.look(outside, 2000), Verdict::kNone);  // once
+  EXPECT_EQ(rule.look(hopeless(), 2100), Verdict::kHang);
+}
+
+// A rank that is a process of its own and never comes is outside, too.
+TEST(HangRule, AThreadOutsideInAnotherProcessMakesItAWarning) {
+  HangRule rule(kTimeout);
+  Observation outside = hopeless();
+  outside.peers_inside = false;
   EXPECT_EQ(rule.look(outside, 0), Verdict::kNone);
   EXPECT_EQ(rule.look(outside, 1000), Verdict::kWarn);
   EXPECT_EQ(rule.look(outside, 2000), Verdict::kNone);  // once

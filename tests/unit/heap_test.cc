@@ -117,7 +117,10 @@ TEST_F(Heap, RedZonesArePoisoned) {
 TEST_F(Heap, FreeSaysWhichSideWasOverwritten) {
   char* a = take(100, 2);
   a[100] = 1;
+  ::testing::internal::CaptureStderr();
   const Status behind = heap_.free(a);
+  const std::string printed = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(printed.find("overwritten behind its end"), std::string::npos) << "printed: " << printed;
   EXPECT_EQ(behind.code(), Code::kInvalidUsage);
   EXPECT_NE(behind.text().find("overwritten behind its end"), std::string::npos) << behind.text();
   EXPECT_NE(behind.text().find("100 bytes"), std::string::npos);

@@ -126,9 +126,10 @@ TEST_F(NcclLsaBarrier, epochs_roll_over) {
 
 class KeepingListener final : public MisuseListener {
  public:
-  void on_misuse(const Misuse& misuse, const char* report) override {
+  bool on_misuse(const Misuse& misuse, const char* report) override {
     kind = misuse.kind;
     text = report;
+    return true;
   }
   MisuseKind kind = MisuseKind::kKinds;
   std::string text;

@@ -67,9 +67,11 @@ TEST(Options, BadValuesNameTheVariableAndWhatIsValid) {
   EXPECT_EQ(refusal("ANYGIN_NIC=mlx5"), "ANYGIN_NIC='mlx5' is not valid; valid: emu, none");
   EXPECT_EQ(refusal("ANYGIN_PROFILE=Relaxed"),
             "ANYGIN_PROFILE='Relaxed' is not valid; valid: inorder, cx7, relaxed, srd");
-  EXPECT_EQ(refusal("ANYGIN_DEVICES=-1"), "ANYGIN_DEVICES='-1' is not valid; valid: a whole number from 0 to 4096");
-  EXPECT_EQ(refusal("ANYGIN_DEVICES=8 "), "ANYGIN_DEVICES='8 ' is not valid; valid: a whole number from 0 to 4096");
-  EXPECT_EQ(refusal("ANYGIN_DEVICES="), "ANYGIN_DEVICES='' is not valid; valid: a whole number from 0 to 4096");
+  EXPECT_EQ(refusal("ANYGIN_DEVICES=-1"), "ANYGIN_DEVICES='-1' is not valid; valid: a whole number from 1 to 4096");
+  EXPECT_EQ(refusal("ANYGIN_DEVICES=0"), "ANYGIN_DEVICES='0' is not valid; valid: a whole number from 1 to 4096");
+  EXPECT_EQ(refusal("ANYGIN_WORKERS=0"), "ANYGIN_WORKERS='0' is not valid; valid: a whole number from 1 to 4096");
+  EXPECT_EQ(refusal("ANYGIN_DEVICES=8 "), "ANYGIN_DEVICES='8 ' is not valid; valid: a whole number from 1 to 4096");
+  EXPECT_EQ(refusal("ANYGIN_DEVICES="), "ANYGIN_DEVICES='' is not valid; valid: a whole number from 1 to 4096");
   EXPECT_EQ(refusal("ANYGIN_SEED=18446744073709551616"),
             "ANYGIN_SEED='18446744073709551616' is not valid; valid: a whole number from 0 to 2^64-1, random");
   EXPECT_EQ(refusal("ANYGIN_HANG_TIMEOUT=-1"),

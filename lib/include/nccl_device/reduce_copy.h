@@ -95,19 +95,19 @@ template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / si
 NCCL_DEVICE_INLINE void ncclLocalCopy(Coop coop, T* source, int nDst, T* base, size_t displ, IntCount count);
 
 // --- Multicast: not yet ----------------------------------------------------------------------------------------------
-template <typename T, typename... Args>
+template <typename T = void, typename... Args>
 NCCL_DEVICE_INLINE void ncclLsaReduceMultimemCopy(Args... args);
-template <typename T, typename... Args>
+template <typename T = void, typename... Args>
 NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Args... args);
-template <typename T, typename... Args>
+template <typename T = void, typename... Args>
 NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Args... args);
-template <typename T, typename... Args>
+template <typename T = void, typename... Args>
 NCCL_DEVICE_INLINE void ncclMultimemReduceSumMultimemCopy(Args... args);
-template <typename T, typename... Args>
+template <typename T = void, typename... Args>
 NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Args... args);
-template <typename T, typename... Args>
+template <typename T = void, typename... Args>
 NCCL_DEVICE_INLINE void ncclMultimemCopy(Args... args);
-template <typename T, typename... Args>
+template <typename T = void, typename... Args>
 NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Args... args);
 #endif  // NCCL_CHECK_CUDACC
 

@@ -35,6 +35,8 @@ struct ncclLsaBarrierHandle {
 
 struct ncclGinBarrierHandle {
   ncclGinSignal_t signal0;  // barrier i uses signals signal0 + i * team.nRanks + [0, team.nRanks)
+  // One more than the barriers granted, if the library wrote the handle; 0 in one that a program made up, whose indices
+  // are checked as signals are.
   ncclDevResourceHandle_t unused;
 };
 
@@ -162,6 +164,9 @@ struct anyginDevCommView {
   void* misuseSink;       // anygin::MisuseListener (cpu target) or anygin::MisuseBlock (cuda); see backends/misuse.h
   // Set by the first use of a context index beyond the grant, so that it is reported once.
   uint32_t* contextReported;
+  // The signals [reservedSignal0, reservedSignalEnd) are those of the library's barriers. The program's own come
+  // before, those of its resource requirements behind.
+  uint32_t reservedSignal0, reservedSignalEnd;
 };
 
 // Windows by the address that was registered; a list of full tables. Constant for kernels.

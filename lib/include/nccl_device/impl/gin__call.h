@@ -131,8 +131,15 @@ NCCL_DEVICE_INLINE void check_signal_place(const Call& call, ncclWindow_t window
 }
 
 NCCL_DEVICE_INLINE void check_signal_id(const Call& call, ncclGinSignal_t id) {
-  if (id >= static_cast<uint32_t>(call.comm->ginSignalCount) && !MUTANT(nccl_signal_unchecked)) {
-    misuse(call, MisuseKind::kSignalIndex, -1, id, static_cast<uint64_t>(call.comm->ginSignalCount));
+  const anyginDevCommView& view = *call.comm->resourceWindow_inlined.view;
+  const uint32_t signals = static_cast<uint32_t>(call.comm->ginSignalCount);
+  const bool reserved = id >= view.reservedSignal0 && id < view.reservedSignalEnd;
+  if (reserved && call.name != DeviceCall::kGinBarrier && !MUTANT(nccl_signal_reserved)) {
+    misuse(call, MisuseKind::kSignalReserved, -1, id, view.reservedSignal0);
+  }
+  if (id >= signals && !MUTANT(nccl_signal_unchecked)) {
+    const bool own_only = view.reservedSignalEnd == signals;  // all behind the program's own are the library's
+    misuse(call, MisuseKind::kSignalIndex, -1, id, own_only ? view.reservedSignal0 : signals);
   }
 }
 NCCL_DEVICE_INLINE void check_counter_id(const Call& call, ncclGinCounter_t id) {

@@ -13,6 +13,14 @@
 namespace anygin {
 namespace gin {
 
+// The index is one of those granted.
+ANYGIN_NCCL_OUTLINED void check_barrier(const Call& call, ncclGinBarrierHandle handle, uint32_t index) {
+  check_communicator(call);
+  if (handle.unused == 0 || MUTANT(nccl_barrier_unchecked)) return;
+  const uint32_t granted = handle.unused - 1;
+  if (index >= granted) misuse(call, MisuseKind::kBarrierIndex, -1, index, granted);
+}
+
 // First of the signals of one barrier: one a rank of the team.
 NCCL_DEVICE_INLINE ncclGinSignal_t barrier_signals(ncclGinBarrierHandle handle, ncclTeam team, uint32_t barrier) {
   if (MUTANT(nccl_barrier_shared)) return handle.signal0;
@@ -104,6 +112,9 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGinBarrierSession_internal<Coop>::sync_withi
   const bool fencePut = (fence & ncclGinFenceLevel::Put) != ncclGinFenceLevel::None;
   const bool fenceGet = (fence & ncclGinFenceLevel::Get) != ncclGinFenceLevel::None;
   const anygin::gin::Limit limit(timeoutCycles);
+  // Every thread, so that none goes on; here and not in the constructor, which a hybrid barrier calls for parts that it
+  // does not use.
+  anygin::gin::check_barrier(anygin::gin::call_of(net, anygin::DeviceCall::kGinBarrier, callSite), handle, index);
   coop.sync();
   signal_peers(fencePut, order, callSite);
   ncclResult_t result = wait_peers(fencePut, limit, callSite);

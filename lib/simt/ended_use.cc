@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anygin/simt/ended_use.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "anygin/base/world.h"
+#include "anygin/simt/device.h"
+#include "anygin/simt/device_table.h"
+#include "anygin/simt/grid.h"
+
+namespace anygin::simt {
+namespace {
+
+// Handles are pointers at their natural place: inside an ncclDevComm by value, or parameters themselves.
+bool holds(const BoundKernel& kernel, const std::vector<const void*>& handles) {
+  const auto* const bytes = static_cast<const char*>(kernel.arguments);
+  for (size_t at = 0; at + sizeof(void*) <= kernel.bytes; at += sizeof(void*)) {
+    const void* word = nullptr;
+    std::memcpy(&word, bytes + at, sizeof(word));
+    if (std::find(handles.begin(), handles.end(), word) != handles.end()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void EndedUses::add(EndedUse use) {
+  const std::lock_guard lock(mutex_);
+  uses_.push_back(std::move(use));
+  any_.store(true, std::memory_order_relaxed);
+}
+
+std::string EndedUses::verdict(const PollingBlock& block, Time now) const {
+  const std::lock_guard lock(mutex_);
+  for (const EndedUse& use : uses_) {
+    if (holds(block.grid.kernel, use.handles)) {
+      if (now - std::max(use.at, block.seen_since) >= kEndedUseGrace) return "its communicator has ended: " + use.why;
+    } else if (block.grid.id <= use.last_grid && block.polls_since != kNever &&
+               now - std::max(use.at, block.polls_since) >= kEndedUseGrace) {
+      return "it only polls memory, and a communicator of its device has ended: " + use.why;
+    }
+  }
+  return "";
+}
+
+void end_kernels(int device, std::vector<const void*> handles, const std::string& why) {
+  device_table().load(device).ended.add({std::move(handles), why, newest_grid(), world().clock.now()});
+  ring_everybody(world().executor);
+}
+
+}  // namespace anygin::simt
