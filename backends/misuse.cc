@@ -164,23 +164,14 @@ void print_line(const std::string& text) {
 
 }  // namespace
 
-void describe_misuse(const Misuse& misuse, char* text, size_t size) {
-  std::snprintf(text, size, "%s", report_of(misuse).c_str());
-}
-
-namespace {
-
 // On its own, so that the text is gone before the lane leaves: nothing on the lane's stack is unwound.
-void tell(const Misuse& misuse) {
+void tell_misuse(const Misuse& misuse, MisuseListener* listener) {
   const std::string text = report_of(misuse);
-  auto* const listener = static_cast<MisuseListener*>(misuse.sink);
   if (listener == nullptr || listener->on_misuse(misuse, text.c_str())) print_line("anygin: misuse: " + text);
 }
 
-}  // namespace
-
 extern "C" void anygin_report_misuse(const Misuse* misuse) {
-  tell(*misuse);
+  tell_misuse(*misuse, static_cast<MisuseListener*>(misuse->sink));
   if (misuse->abort_word && load_relaxed(misuse->abort_word) == 0) {
     publish(misuse->abort_word, static_cast<uint32_t>(AbortCause::kMisuse));
   }

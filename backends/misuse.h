@@ -66,8 +66,8 @@ struct Misuse {
   uint64_t limit = 0;
   const void* call_site = nullptr;  // an address in the user's kernel; null on CUDA, where the lane is named instead:
   uint32_t block[3]{}, thread[3]{};
-  uint32_t* abort_word = nullptr;   // becomes AbortCause::kMisuse
-  void* sink = nullptr;             // MisuseListener of the cpu target, MisuseBlock of the cuda target; may be null
+  uint32_t* abort_word = nullptr;  // becomes AbortCause::kMisuse
+  void* sink = nullptr;            // MisuseListener of the cpu target, MisuseBlock of the cuda target; may be null
 };
 
 // cpu target: told before the lane leaves, on its worker: records, does not block. Owned by lib/comm, which outlives
@@ -118,9 +118,9 @@ ANYGIN_DEVICE inline void report_misuse(const Misuse& misuse) {
 ANYGIN_DEVICE inline void report_nonportable(const Misuse&) {}
 #endif
 
-// "ncclGin::put: signal index 9 ...": the report of a misuse. Host code.
 #if !defined(ANYGIN_TARGET_CUDA)
-void describe_misuse(const Misuse& misuse, char* text, size_t size);
+// Makes the report, tells the listener, which may be null, and prints the report unless the listener says no.
+void tell_misuse(const Misuse& misuse, MisuseListener* listener);
 #endif
 
 }  // namespace anygin

@@ -178,9 +178,8 @@ constexpr Variable kVariables[] = {
      parse_int<&Options::devices, 1, 4096>},
     {{"ANYGIN_SEED", "1", "seed of everything that is left to chance; random draws one and prints it"}, parse_seed},
     {{"ANYGIN_HANG_TIMEOUT", "10",
-      "seconds without any progress after which a run is reported as hanging; 0: never. Ranks that join wait for those "
-      "that "
-      "are missing for 60 s, or so long if that is longer"},
+      "seconds without any progress after which a run is reported as hanging; 0: never. Ranks that join wait 60 s for "
+      "the missing ones, or so long if that is longer"},
      parse_hang_timeout},
     {{"ANYGIN_WORKERS", "max(1, cores / processes of this host)", "threads that run kernels in this process"},
      parse_int<&Options::workers, 1, 4096>},

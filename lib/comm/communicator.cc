@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <new>
 
 #include "anygin/base/env_real.h"
@@ -101,7 +100,7 @@ void Communicator::introduce() const {
         reaches_rail() ? fmt::format("GIN by the proxy backend, NIC {}, fabric {}, profile {}, seed {}", o.nic,
                                      o.fabric, name_of(o.profile), o.seed)
                        : "no GIN: " + gin_.why_none);
-    if (size() > simt::device_count()) {
+    if (kernel_side().calls_us() && size() > simt::device_count()) {
       log(LogLevel::kWarn,
           "{} ranks on {} devices: some share one, which NCCL refuses on GPUs; ANYGIN_DEVICES={} gives each its own",
           size(), simt::device_count(), size());
@@ -184,8 +183,7 @@ bool Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool
   ProcessState::get().control_loop().post([this, cause, peer, tell_peers, text = status.message()] {
     if (tell_peers && plane_) plane_->tell_abort(cause, text);
     if (Backend* opened = backend_.load()) opened->abort(cause, peer);
-    if (kernel_side().calls_us() && !MUTANT(comm_spins_survive))
-      simt::end_kernels(device(), kernel_handles(), text);
+    if (!MUTANT(comm_spins_survive)) simt::end_kernels(device(), kernel_handles(), text);
     ring_everybody(world().executor);
   });
   return true;
@@ -220,11 +218,7 @@ void* Communicator::misuse_sink() {
 
 void Communicator::notice_misuse() {
   if (observe(&page_->misuse.complete) == 0 || misuse_noticed_.exchange(true)) return;
-  char text[1024];
-  describe_misuse(page_->misuse.misuse, text, sizeof(text));
-  if (!on_misuse(page_->misuse.misuse, text)) return;
-  const std::string line = fmt::format("anygin: misuse: {}\n", text);
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  tell_misuse(page_->misuse.misuse, this);
 }
 
 bool Communicator::on_misuse(const Misuse&, const char* text) {

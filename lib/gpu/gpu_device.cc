@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices of the cuda target, for lib/comm: what it calls of simt/device.h and simt/virtual_memory.h. Lanes do not park here; what
-// they wait for stands on the wait boards of their communicators.
+// Devices of the cuda target, for lib/comm: what it calls of simt/device.h and simt/virtual_memory.h. Lanes do not park
+// here; what they wait for stands on the wait boards of their communicators.
 #include <cuda_runtime.h>
 
 #include "anygin/simt/device.h"
@@ -37,6 +37,8 @@ uint64_t parked_lanes() {
 uint64_t lane_progress() {
   return 0;
 }
+// Nothing ends a kernel on a GPU but itself: waits see the abort word, loops of the program's own go on.
+void end_kernels(int, std::vector<const void*>, const std::string&) {}
 
 // Windows lie in the heap that kernels reach; what the driver maps is the GPU's and none of ours.
 VirtualMemory::VirtualMemory() : state_(nullptr) {}

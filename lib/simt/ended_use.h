@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators of a device that have ended while kernels may still poll memory for what will not come: which grids end
-// with them (docs/decisions/0021-ended-communicators-end-their-kernels.md). Waits end by their abort word, at once;
+// with them (docs/decisions/0022-ended-communicators-end-their-kernels.md). Waits end by their abort word, at once;
 // this is for loops that the program wrote itself.
 #pragma once
 
