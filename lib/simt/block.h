@@ -115,6 +115,7 @@ struct alignas(128) Block {
   uint64_t advances = 0;       // visits that got further than a poll
   uint64_t advances_seen = 0;  // at the last look
   Time look_at = 0;            // not before
+  Time ends_at = kNever;       // its grid, if it gets no further
   Time seen_since = 0, polls_since = 0;
 
   const uint32_t capacity;

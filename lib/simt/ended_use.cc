@@ -31,17 +31,22 @@ void EndedUses::add(EndedUse use) {
   any_.store(true, std::memory_order_relaxed);
 }
 
-std::string EndedUses::verdict(const PollingBlock& block, Time now) const {
+EndedUseVerdict EndedUses::judge(const PollingBlock& block, Time now) const {
   const std::lock_guard lock(mutex_);
+  EndedUseVerdict verdict;
   for (const EndedUse& use : uses_) {
-    if (holds(block.grid.kernel, use.handles)) {
-      if (now - std::max(use.at, block.seen_since) >= kEndedUseGrace) return "its communicator has ended: " + use.why;
-    } else if (block.grid.id <= use.last_grid && block.polls_since != kNever &&
-               now - std::max(use.at, block.polls_since) >= kEndedUseGrace) {
-      return "it only polls memory, and a communicator of its device has ended: " + use.why;
+    const bool knows = holds(block.grid.kernel, use.handles);
+    const bool may_hope = block.grid.id <= use.last_grid && block.polls_since != kNever;
+    if (!knows && !may_hope) continue;
+    const Time ends = std::max(use.at, knows ? block.seen_since : block.polls_since) + kEndedUseGrace;
+    if (now >= ends) {
+      return {(knows ? "its communicator has ended: "
+                     : "it only polls memory, and a communicator of its device has ended: ") +
+              use.why};
     }
+    verdict.look_again = std::min(verdict.look_again, ends);
   }
-  return "";
+  return verdict;
 }
 
 void end_kernels(int device, std::vector<const void*> handles, const std::string& why) {

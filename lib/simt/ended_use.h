@@ -34,13 +34,18 @@ struct PollingBlock {
   Time polls_since;  // it got no further than polling memory since then; kNever: it did, or waits for something else
 };
 
+struct EndedUseVerdict {
+  std::string why;           // the block's grid has to end now; empty if it need not
+  Time look_again = kNever;  // then it has, if the block gets no further
+};
+
 class EndedUses {
  public:
   // Any thread.
   void add(EndedUse use);
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  // Why the block's grid has to end now; empty if it need not. Any thread.
-  std::string verdict(const PollingBlock& block, Time now) const;
+  // Any thread.
+  EndedUseVerdict judge(const PollingBlock& block, Time now) const;
 
  private:
   std::atomic<bool> any_{false};

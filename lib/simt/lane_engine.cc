@@ -5,6 +5,8 @@
 // room.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "anygin/base/assert.h"
 #include "anygin/simt/lane_report.h"
 #include "anygin/simt/lane_scheduler.h"
@@ -60,6 +62,10 @@ void LaneScheduler::ready(ActionList& out) {
 
 void LaneScheduler::offer_lanes(Block& block, ActionList& out) {
   if (!block.parked.empty()) wake_parked(block);
+  if (block.grid->device.ended.any()) {
+    end_if_hopeless(block);
+    if (block.ends_at != kNever) out.wake_at(std::min(block.look_at, block.ends_at));
+  }
   if (block.grid->abandoned()) {
     out.add(shape_.id, kAbandon, name_of(block, 0));
     return;

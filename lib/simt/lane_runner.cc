@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 #include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 #include "anygin/simt/device_variable.h"
 #include "anygin/simt/lane_printf.h"
 #include "anygin/simt/lane_switch.h"
+#include "anygin/simt/launch_syntax.h"
 
 namespace anygin::simt {
 
@@ -152,6 +154,7 @@ void LaneRunner::go() {
   Block& block = *block_;
   current_runner = this;
   set_current_lane_host(this);
+  PendingLaunch* const outside = std::exchange(anygin_pending_launch, nullptr);  // calls of kernels run their bodies
   if (one_step_ ? may_start_ : block.has_unstarted()) {
     start_stack(&home_);
   } else {
@@ -159,30 +162,39 @@ void LaneRunner::go() {
     enter_lane(block, next);
     switch_fiber(&home_, &block.contexts[next]);
   }
+  anygin_pending_launch = outside;
   set_current_lane_host(nullptr);
   current_runner = nullptr;
   anygin_device_distance = 0;
 }
 
+// Between two looks lanes started, were released together or left.
+bool LaneRunner::got_further(const Block& block, const BlockMark& since) const {
+  return block.started != since.started || block.releases != since.releases || exits_ != since.exits;
+}
+
 bool LaneRunner::visit(Block& block) {
   if (!block.runnable()) return false;
-  const uint32_t started = block.started;
-  const uint64_t releases = block.releases;
-  const uint64_t exits = exits_;
+  const BlockMark before{block.started, block.releases, exits_};
   enter_block(block);
   go();
   const bool converged = !block.converging.empty();
   if (converged) answer_converging(block);
-  return converged || block.started != started || block.releases != releases || exits_ != exits;
+  const bool advanced = converged || got_further(block, before);
+  block.advances += advanced;
+  return advanced;
 }
 
 void LaneRunner::run_one(Block& block, bool start_next) {
+  const BlockMark before{block.started, block.releases, exits_};
   enter_block(block);
   one_step_ = true;
   may_start_ = start_next;
   go();
   one_step_ = false;
-  if (!block.runnable() && !block.converging.empty()) answer_converging(block);
+  const bool converged = !block.runnable() && !block.converging.empty();
+  if (converged) answer_converging(block);
+  block.advances += converged || got_further(block, before);
 }
 
 void LaneRunner::abandon(Block& block) {

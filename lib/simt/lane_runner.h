@@ -62,6 +62,11 @@ class LaneRunner final : public LaneHost {
   void switch_away(Block& block);
   static constexpr uint64_t kReleasesPerVisit = 4096;
   void pause_after_release(Block& block);
+  struct BlockMark {
+    uint32_t started;
+    uint64_t releases, exits;
+  };
+  bool got_further(const Block& block, const BlockMark& since) const;
   void switch_home(Block& block);
   void start_stack(FiberContext* save);
   [[noreturn]] void end_stack(char* low);

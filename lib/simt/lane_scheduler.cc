@@ -202,9 +202,7 @@ bool LaneScheduler::visit(Block& block) {
     runner_.abandon(block);
     return true;
   }
-  const bool advanced = runner_.visit(block);
-  block.advances += advanced;
-  return woken || advanced;
+  return runner_.visit(block) || woken;
 }
 
 Time LaneScheduler::pass_time() {
@@ -284,9 +282,10 @@ void LaneScheduler::end_if_hopeless(Block& block) {
   if (got_on || block.polls_since == kNever) block.polls_since = polls(block) ? now : kNever;
   block.advances_seen = block.advances;
   block.look_at = now + kEndedUseLook;
-  const std::string why = block.grid->device.ended.verdict({*block.grid, block.seen_since, block.polls_since}, now);
+  const auto [why, again] = block.grid->device.ended.judge({*block.grid, block.seen_since, block.polls_since}, now);
   if (!why.empty())
     block.grid->fail(fmt::format("block ({},{},{}): {}", block.index.x, block.index.y, block.index.z, why));
+  block.ends_at = again;
 }
 
 // --- Reports ---

@@ -11,13 +11,10 @@
 #include "anygin/base/log.h"
 #include "anygin/simt/device.h"
 
-extern "C" {
-__thread __attribute__((tls_model("initial-exec"))) anygin::simt::PendingLaunch* anygin_pending_launch = nullptr;
-}
-
 namespace anygin::simt {
 namespace {
 
+constexpr int kMissingConfiguration = 52;   // cudaErrorMissingConfiguration
 constexpr int kInvalidDeviceFunction = 98;  // cudaErrorInvalidDeviceFunction
 
 // Position after `text[at]`'s balanced part: the first ';' or ']' or ", " outside brackets.
@@ -33,6 +30,20 @@ size_t end_of_value(std::string_view text, size_t at) {
 }
 
 }  // namespace
+}  // namespace anygin::simt
+
+// A place to point at, never looked into.
+static char no_launch;
+extern "C" {
+__thread __attribute__((tls_model("initial-exec"))) anygin::simt::PendingLaunch* anygin_pending_launch =
+    reinterpret_cast<anygin::simt::PendingLaunch*>(&no_launch);
+}
+
+namespace anygin::simt {
+
+PendingLaunch* PendingLaunch::none() {
+  return reinterpret_cast<PendingLaunch*>(&no_launch);
+}
 
 PendingLaunch::PendingLaunch(Extent grid, Extent block, size_t dynamic_shared_bytes, void* stream) {
   if (anygin_lane_active()) anygin_trap("a kernel launched a kernel: launches from device code are not supported");
@@ -54,9 +65,16 @@ PendingLaunch::~PendingLaunch() {
   set_last_error(kInvalidDeviceFunction);
 }
 
-bool PendingLaunch::take(LaunchShape* shape) {
+bool PendingLaunch::take(const char* name, LaunchShape* shape) {
   PendingLaunch* pending = anygin_pending_launch;
-  if (pending == nullptr || anygin_lane_active()) return false;
+  if (pending == none()) {
+    log(LogLevel::kError,
+        "kernel {} was called like a function: a launch needs <<<grid, block>>> between its name and its arguments; "
+        "nothing was launched",
+        name);
+    set_last_error(kMissingConfiguration);
+    return false;
+  }
   *shape = pending->shape_;
   pending->taken_ = true;
   anygin_pending_launch = pending->outer_;

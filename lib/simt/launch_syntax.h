@@ -41,17 +41,22 @@ class PendingLaunch {
   PendingLaunch(const PendingLaunch&) = delete;
   PendingLaunch& operator=(const PendingLaunch&) = delete;
 
-  // The calling thread's innermost launch that waits for its kernel; false if there is none, or on a lane.
-  static bool take(LaunchShape* shape);
+  // Host threads: the innermost launch that waits for its kernel. False, and reported, if there is none: `name` was
+  // called like a function.
+  static bool take(const char* name, LaunchShape* shape);
 
  private:
+  // What a host thread has pending when it has nothing pending; lanes have null, so that kernels see who calls them.
+  static PendingLaunch* none();
+
   LaunchShape shape_;
   PendingLaunch* outer_ = nullptr;
   bool taken_ = false;
 };
 
 extern "C" {
-// Null except between a PendingLaunch and the kernel's first statement. Defined in libanygin.so.
+// Null on lanes. Host threads: PendingLaunch::none() except between a PendingLaunch and the kernel's first statement.
+// Defined in libanygin.so.
 ANYGIN_LANE_TLS PendingLaunch* anygin_pending_launch;
 }
 
@@ -78,7 +83,7 @@ struct Kernel;
 
 template <typename... Parameters, void (*kFunction)(Parameters...), int kMaxThreadsPerBlock>
 struct Kernel<kFunction, kMaxThreadsPerBlock> {
-  // First statement of the kernel: true if it was a launch, which is queued now.
+  // First statement of the kernel: true on host threads, where it is a launch, which is queued now.
   template <typename... Values>
   __attribute__((always_inline)) static bool launch(Values&... parameters) {
     static_cast<void>(&kRegistered);
@@ -97,7 +102,7 @@ struct Kernel<kFunction, kMaxThreadsPerBlock> {
   // Takes values: a reference would keep the kernel's parameters in memory for its whole body.
   __attribute__((noinline, cold)) static bool launch_pending(std::remove_cv_t<Parameters>... parameters) {
     LaunchShape shape;
-    if (!PendingLaunch::take(&shape)) return false;
+    if (!PendingLaunch::take(name(), &shape)) return true;
     const BoundKernel kernel = bound(new Body{{std::move(parameters)...}});
     anygin_launch(&shape, &kernel);
     return true;

@@ -30,10 +30,12 @@ TEST_P(Program, hello) {
 TEST_P(Program, launches) {
   const CommandResult run = run_command(path("launches"));
   EXPECT_EQ(run.output,
+            "anygin ERROR: kernel scale was called like a function: a launch needs <<<grid, block>>> between its name and "
+            "its arguments; nothing was launched\n"
             "overload 1\nint overload 5\ndouble overload 25\ndefault 7\nconverted 3\nnull constants 1\ndeduced 108\n"
             "specialised 1000\npack 6\nvalues 7\nchosen 4\nbraces 3\nlambda 21\nshadowed name 18\ndimensions 34\n"
             "shifts 77\nevaluated once 1\nparentheses 11\nfunction pointer 12\ntable 13\nmember template 45\n"
-            "on many lines 16\nnested 9\nline 154\n");
+            "on many lines 16\nnested 9\nlike a function: cudaErrorMissingConfiguration\nuntouched 3\nline 158\n");
   EXPECT_EQ(run.code, 0);
 }
 

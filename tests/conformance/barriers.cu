@@ -7,14 +7,16 @@ namespace {
 using conformance::kBufferBytes;
 using conformance::local;
 using conformance::other_than;
+using conformance::kTurns;
 using conformance::kWords;
+using conformance::Lookout;
 using conformance::may_reorder;
 using conformance::Outcome;
 using conformance::Rank;
+using conformance::Turns;
+using conformance::until_seen;
 using conformance::Window;
 
-constexpr int kTurns = 60;
-constexpr int kRareTurns = 1500;  // for a freedom that needs two late events at once
 constexpr int kThreads = 64;
 
 // P17: every rank writes its round into everybody's slot before it enters; whoever left must see all slots at that round.
@@ -99,23 +101,27 @@ CONFORMANCE_CASE(P17_a_later_kernel_reuses_an_index, 3) {
 }
 
 // P18, F8: puts toward me before the barrier, with and without the Put fence. P19 likewise for gets.
-__global__ void put_barrier(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, ncclGinFenceLevel fence, uint64_t turns, unsigned* stale) {
+__global__ void put_barrier(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, ncclGinFenceLevel fence, Turns turns, unsigned* stale) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
   ncclGinBarrierSession<ncclCoopCta> settle(block, gin, ncclTeamTagWorld{}, 1);
-  for (uint64_t turn = 1; turn <= turns; ++turn) {
+  Lookout lookout(comm, gin, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) local(source)[i] = turn;
     gin.put(world, (comm.rank + 1) % comm.nRanks, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
     barrier.sync(block, cuda::memory_order_acq_rel, fence);
     if (threadIdx.x == 0) *stale += other_than(local(d), turn) != 0;
     gin.flush(block);
+    lookout.saw(threadIdx.x == 0 && *stale != 0);
     settle.sync(block, cuda::memory_order_acq_rel, ncclGinFenceLevel::Put);
-  }
+  } while (lookout.goes_on(turn));
 }
 
-unsigned run_put_barrier(Rank& rank, ncclGinFenceLevel fence, bool strong, uint64_t turns = kTurns) {
+unsigned run_put_barrier(Rank& rank, ncclGinFenceLevel fence, bool strong, Turns turns = {}) {
   const Window d = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   ncclDevCommRequirements_t reqs = Rank::requirements();
   reqs.ginStrongSignalsRequired = strong;
@@ -136,18 +142,21 @@ CONFORMANCE_CASE(P18_also_of_a_put_to_oneself, 1) {
   rank.expect_eq(run_put_barrier(rank, ncclGinFenceLevel::Put, true), 0u, "turns with an old d after the fence");
 }
 CONFORMANCE_CASE(F8_without_a_fence_a_barrier_settles_no_puts, 3) {
-  const unsigned stale = run_put_barrier(rank, ncclGinFenceLevel::None, true, kRareTurns);
+  const unsigned stale = run_put_barrier(rank, ncclGinFenceLevel::None, true, until_seen(3));
   if (may_reorder() && stale == 0) rank.fail("old d after a barrier without fence: never seen");
   if (!may_reorder()) rank.expect_eq(stale, 0u, "turns with an old d");
 }
 
-__global__ void get_barrier(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t mine, ncclGinFenceLevel fence, uint64_t turns, unsigned* unfinished) {
+__global__ void get_barrier(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t mine, ncclGinFenceLevel fence, Turns turns, unsigned* unfinished) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
   const int peer = (comm.rank + 1) % comm.nRanks;
-  for (uint64_t turn = 1; turn <= turns; ++turn) {
+  Lookout lookout(comm, gin, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     const uint64_t value = turn * 10;
     for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) local(remote)[i] = value + static_cast<uint64_t>(comm.rank);
     barrier.sync(block, cuda::memory_order_acq_rel);
@@ -155,11 +164,12 @@ __global__ void get_barrier(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t 
     barrier.sync(block, cuda::memory_order_acq_rel, fence);
     if (threadIdx.x == 0) *unfinished += other_than(local(mine), value + static_cast<uint64_t>(peer)) != 0;
     gin.flush(block);
+    lookout.saw(threadIdx.x == 0 && *unfinished != 0);
     barrier.sync(block, cuda::memory_order_acq_rel);
-  }
+  } while (lookout.goes_on(turn));
 }
 
-unsigned run_get_barrier(Rank& rank, ncclGinFenceLevel fence, uint64_t turns = kTurns) {
+unsigned run_get_barrier(Rank& rank, ncclGinFenceLevel fence, Turns turns = {}) {
   const Window remote = rank.window(kBufferBytes), mine = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<unsigned> unfinished(rank);
@@ -172,7 +182,7 @@ CONFORMANCE_CASE(P19_the_get_fence_lands_my_gets, 2) {
   rank.expect_eq(run_get_barrier(rank, ncclGinFenceLevel::Get), 0u, "turns with an unfinished get after the fence");
 }
 CONFORMANCE_CASE(F8_without_a_fence_a_barrier_lands_no_gets, 2) {
-  const unsigned unfinished = run_get_barrier(rank, ncclGinFenceLevel::None, kRareTurns);
+  const unsigned unfinished = run_get_barrier(rank, ncclGinFenceLevel::None, until_seen(2));
   if (may_reorder() && unfinished == 0) rank.fail("a get still under way after a barrier without fence: never seen");
 }
 

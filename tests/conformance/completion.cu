@@ -8,30 +8,33 @@ using conformance::fill;
 using conformance::kBufferBytes;
 using conformance::local;
 using conformance::other_than;
+using conformance::kTurns;
 using conformance::kWords;
+using conformance::Lookout;
 using conformance::kSeesFreedoms;
 using conformance::may_reorder;
 using conformance::Outcome;
 using conformance::Rank;
+using conformance::Turns;
+using conformance::until_seen;
 using conformance::Window;
 
-constexpr int kTurns = 200;
-constexpr int kRareTurns = 3000;  // for a freedom that needs two late events at once
-// The same where ranks tell each other that they saw it: as many as it takes, also for processes that wait for a core.
-constexpr int kUntilSeen = 30000;
 constexpr int kThreads = 64;
-constexpr ncclGinSignal_t kArrived = 0, kSettled = 1, kAck = 2, kSeen = 3;
+constexpr ncclGinSignal_t kArrived = 0, kSettled = 1, kAck = 2;
 constexpr ncclGinCounter_t kDone = 0;
 
 enum class Release { kFlush, kCounter, kNothing };
 constexpr uint64_t kOverwritten = 0xdeadbeefdeadbeefull;
 
 // Rank 0 puts and overwrites the source as soon as it may (or at once); rank 1 looks at what came.
-__global__ void overwrite_source(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Release release, unsigned* wrong) {
+__global__ void overwrite_source(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Release release, Turns turns, unsigned* wrong) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
-  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+  Lookout lookout(comm, gin, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_StrongSignalInc{kArrived}, ncclGin_WeakCounterInc{kDone}, block);
@@ -43,17 +46,18 @@ __global__ void overwrite_source(ncclDevComm comm, ncclWindow_t d, ncclWindow_t 
     } else {
       gin.waitSignal(block, kArrived, turn);
       if (threadIdx.x == 0) *wrong += other_than(local(d), turn) != 0;
+      lookout.saw(threadIdx.x == 0 && *wrong != 0);
       __syncthreads();
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  }
+  } while (lookout.goes_on(turn));
 }
 
 unsigned run_overwrite(Rank& rank, Release release) {
   const Window d = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<unsigned> wrong(rank);
-  overwrite_source<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, release, wrong.device());
+  overwrite_source<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, release, release == Release::kNothing ? until_seen() : Turns{}, wrong.device());
   rank.finish();
   return wrong.get();
 }
@@ -97,11 +101,14 @@ CONFORMANCE_CASE(P10_after_flush_a_get_is_readable, 3) {
 }
 
 // F4: after a flush the destination may still be old. Rank 0 says so by a path of its own: another context.
-__global__ void flush_then_tell(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, unsigned* stale) {
+__global__ void flush_then_tell(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Turns turns, unsigned* stale) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0), tell(comm, 1);
   const ncclTeam world = ncclTeamWorld(comm);
-  for (uint64_t turn = 1; turn <= kRareTurns; ++turn) {
+  Lookout lookout(comm, gin, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
@@ -113,28 +120,31 @@ __global__ void flush_then_tell(ncclDevComm comm, ncclWindow_t d, ncclWindow_t s
       tell.waitSignal(block, kArrived, turn);
       if (threadIdx.x == 0) *stale += other_than(local(d), turn) != 0;
       gin.waitSignal(block, kSettled, turn);
+      lookout.saw(threadIdx.x == 0 && *stale != 0);
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  }
+  } while (lookout.goes_on(turn));
 }
 
 CONFORMANCE_CASE(F4_flush_says_nothing_about_the_destination, 2) {
   const Window d = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<unsigned> stale(rank);
-  flush_then_tell<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, stale.device());
+  flush_then_tell<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, until_seen(), stale.device());
   rank.finish();
   if (rank.rank == 1 && may_reorder() && stale.get() == 0) rank.fail("old d after the sender's flush: never seen");
   if (rank.rank == 1 && !may_reorder()) rank.expect_eq(stale.get(), 0u, "old d after the sender's flush, where completion is visibility");
 }
 
-// F5: the counter of a put to one peer says nothing of a put to another. Rank 1 says when it saw that.
-__global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, int turns, unsigned* overwritten) {
+// F5: the counter of a put to one peer says nothing of a put to another.
+__global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Turns turns, unsigned* overwritten) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
-  bool seen = false;
-  for (uint64_t turn = 1; turn <= static_cast<uint64_t>(turns) && comm.rank != 2 && !seen; ++turn) {
+  Lookout lookout(comm, gin, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_StrongSignalInc{kArrived}, ncclGin_None{}, block);
@@ -143,15 +153,14 @@ __global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_
       fill(local(source), kOverwritten);
       gin.waitSignal(block, kAck, turn);
       gin.flush(block);
-      seen = gin.readSignal(kSeen) != 0;  // rank 1 raises it before the acknowledgement
-    } else {
+    } else if (comm.rank == 1) {
       gin.waitSignal(block, kArrived, turn);
-      seen = __syncthreads_or(threadIdx.x == 0 && other_than(local(d), turn) != 0) != 0;
-      if (seen) gin.signal(world, 0, ncclGin_StrongSignalInc{kSeen}, block);
+      if (threadIdx.x == 0) *overwritten += other_than(local(d), turn) != 0;
+      lookout.saw(threadIdx.x == 0 && *overwritten != 0);
+      __syncthreads();
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  }
-  if (threadIdx.x == 0) *overwritten = seen;
+  } while (comm.rank != 2 && lookout.goes_on(turn));
   ncclGinBarrier(block, gin, ncclTeamTagWorld{}, 0);  // rank 2 stays until the last put to it is done
 }
 
@@ -159,42 +168,40 @@ CONFORMANCE_CASE(F5_a_counter_says_nothing_of_other_puts, 3) {
   const Window d = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<unsigned> overwritten(rank);
-  counter_of_another<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, may_reorder() ? kUntilSeen : kTurns, overwritten.device());
+  counter_of_another<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, until_seen(), overwritten.device());
   rank.finish();
   if (rank.rank == 1 && kSeesFreedoms && may_reorder() && overwritten.get() == 0) rank.fail("the other put's source read after the counter: never seen");
 }
 
-// F7: a later put may overtake an earlier get of the same words. Rank 0 ends the turns when it saw that, if it may.
-__global__ void get_then_put(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t mine, ncclWindow_t source, bool wait_first, int turns, bool until_seen,
+// F7: a later put may overtake an earlier get of the same words.
+__global__ void get_then_put(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t mine, ncclWindow_t source, bool wait_first, Turns turns,
                              unsigned* overtaken) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
-  bool ends = false;
-  for (uint64_t turn = 1; turn <= static_cast<uint64_t>(turns) && !ends; ++turn) {
+  Lookout lookout(comm, gin, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.get(world, 1, remote, 0, mine, 0, kBufferBytes, block);
       if (wait_first) gin.flush(block);
       gin.put(world, 1, remote, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
       gin.flush(block);
-      const bool seen = __syncthreads_or(threadIdx.x == 0 && other_than(local(mine), turn - 1) != 0) != 0;
-      if (seen && threadIdx.x == 0) *overtaken += 1;
-      ends = seen && until_seen;
-      if (ends) gin.signal(world, 1, ncclGin_StrongSignalInc{kSeen}, block);
+      if (threadIdx.x == 0) *overtaken += other_than(local(mine), turn - 1) != 0;
+      lookout.saw(threadIdx.x == 0 && *overtaken != 0);
     }
     barrier.sync(block, cuda::memory_order_acq_rel);
-    if (comm.rank == 1) ends = gin.readSignal(kSeen) != 0;  // the barrier's signal came after it
-  }
+  } while (lookout.goes_on(turn));
 }
 
 unsigned run_get_then_put(Rank& rank, bool wait_first) {
   const Window remote = rank.window(kBufferBytes), mine = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<unsigned> overtaken(rank);
-  const bool until_seen = may_reorder() && !wait_first;
-  get_then_put<<<1, kThreads, 0, rank.stream>>>(comm, remote.handle, mine.handle, source.handle, wait_first, until_seen ? kUntilSeen : kTurns, until_seen,
+  get_then_put<<<1, kThreads, 0, rank.stream>>>(comm, remote.handle, mine.handle, source.handle, wait_first, wait_first ? Turns{} : until_seen(),
                                                 overtaken.device());
   rank.finish();
   return overtaken.get();

@@ -210,6 +210,48 @@ inline std::string profile() {
 }
 inline bool may_reorder() { return profile() == "relaxed"; }
 
+// --- Until seen ------------------------------------------------------------------------------------------------------
+// Whether a freedom shows in one turn is up to the machine, too: threads that wait for a core come late. So a case goes
+// on until every rank that looks has seen it.
+constexpr int kTurns = 200;
+constexpr int kUntilSeen = 30000;  // never seen in so many turns: it is not there
+constexpr ncclGinSignal_t kSeenSignal = 7;  // the last of Rank::requirements()
+
+struct Turns {
+  uint64_t least = kTurns, most = kTurns;
+  uint64_t lookers = 1;
+};
+// For a freedom that `lookers` ranks look for; where it does not exist, the usual number of turns shows that.
+inline Turns until_seen(uint64_t lookers = 1) {
+  return may_reorder() ? Turns{kTurns, kUntilSeen, lookers} : Turns{kTurns, kTurns, lookers};
+}
+
+// How the ranks agree on the last turn. All threads of one block on every rank that takes turns.
+class Lookout {
+ public:
+  // `turns` by value: kernels get it as an argument.
+  __device__ Lookout(const ncclDevComm& comm, const ncclGin& gin, Turns turns) : comm_(comm), gin_(gin), turns_(turns) {}
+  // Before the turn's last signal or barrier of `gin`, which covers what this sends. `seen`: by this thread, ever.
+  __device__ void saw(bool seen) {
+    if (turns_.least == turns_.most || told_ || !__syncthreads_or(seen)) return;
+    told_ = true;
+    for (int peer = 0; peer < comm_.nRanks; ++peer) {
+      if (peer != comm_.rank) gin_.signal(ncclTeamWorld(comm_), peer, ncclGin_SignalInc{kSeenSignal}, ncclCoopCta{});
+    }
+  }
+  // Behind that signal or barrier: whether another turn follows. All ranks say the same.
+  __device__ bool goes_on(uint64_t turn) const {
+    if (turn < turns_.least) return true;
+    return turn < turns_.most && gin_.readSignal(kSeenSignal) + told_ < turns_.lookers;
+  }
+
+ private:
+  const ncclDevComm& comm_;
+  const ncclGin& gin_;
+  const Turns turns_;
+  bool told_ = false;
+};
+
 struct Case {
   const char* name;
   int ranks;

@@ -6,13 +6,16 @@ namespace {
 
 using conformance::fill;
 using conformance::kBufferBytes;
+using conformance::kTurns;
 using conformance::kWords;
+using conformance::Lookout;
 using conformance::may_reorder;
 using conformance::Outcome;
 using conformance::Rank;
+using conformance::Turns;
+using conformance::until_seen;
 using conformance::Window;
 
-constexpr int kTurns = 200;
 constexpr int kThreads = 64;
 constexpr ncclGinSignal_t kArrived = 0, kSettled = 1, kAck = 2;
 
@@ -45,16 +48,28 @@ __device__ Look look(const uint64_t* words, uint64_t turn) {
   return seen;
 }
 
+// What a case looks for.
+enum class Wanted { kNothing, kStaleD, kGranules };
+__device__ bool found(const Seen& seen, Wanted wanted) {
+  if (wanted == Wanted::kGranules) return seen.mixed != 0 && seen.backwards != 0;
+  return wanted == Wanted::kStaleD && seen.stale_d != 0;
+}
+Turns turns_for(Wanted wanted) { return wanted == Wanted::kNothing ? Turns{} : until_seen(); }
+
 enum class First { kWeak, kStrong, kStrongSignalAlone, kWeakSignalAlone, kLegacy };
 
 // Rank 0: put(d); put(e) with a signal (or d, e, then a signal alone); then a strong signal that settles the turn.
 // Rank 1: waits, looks, waits for the strong one, looks again, answers.
-__global__ void put_put_signal(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e, ncclWindow_t source, First first, int context, Seen* seen) {
+__global__ void put_put_signal(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e, ncclWindow_t source, First first, int context, Turns turns, Wanted wanted,
+                               Seen* seen) {
   const ncclCoopCta block;
   const ncclGin gin(comm, context);
   const ncclTeam world = ncclTeamWorld(comm);
   auto* const words = static_cast<uint64_t*>(ncclGetLocalPointer(source, 0));
-  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+  Lookout lookout(comm, gin, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     if (comm.rank == 0) {
       fill(words, turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
@@ -83,16 +98,18 @@ __global__ void put_put_signal(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e,
       gin.waitSignal(block, kSettled, turn);
       if (threadIdx.x == 0) seen->unsettled += look(d_words, turn).old_words + look(e_words, turn).old_words != 0;
       __syncthreads();
+      lookout.saw(threadIdx.x == 0 && found(*seen, wanted));
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  }
+  } while (lookout.goes_on(turn));
 }
 
-Seen run_put_put_signal(Rank& rank, First first, const ncclDevCommRequirements_t& reqs = Rank::requirements(), int context = 0) {
+Seen run_put_put_signal(Rank& rank, First first, Wanted wanted = Wanted::kNothing, const ncclDevCommRequirements_t& reqs = Rank::requirements(), int context = 0) {
   const Window d = rank.window(kBufferBytes), e = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm(reqs);
   Outcome<Seen> seen(rank);
-  put_put_signal<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, e.handle, source.handle, first, context, seen.device());
+  put_put_signal<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, e.handle, source.handle, first, context, turns_for(wanted), wanted,
+                                                 seen.device());
   rank.finish();
   const Seen result = seen.get();
   rank.expect_eq(result.foreign, 0u, "words that nobody wrote");
@@ -120,20 +137,20 @@ CONFORMANCE_CASE(P3_a_strong_signal_alone_covers_earlier_puts, 2) {
 // Freedoms: reached where the profile allows them, absent where it does not.
 void expect_reached(Rank& rank, unsigned turns, const char* what) {
   if (rank.rank == 0) return;
-  if (may_reorder() && turns == 0) rank.fail(std::string(what) + ": never seen in " + std::to_string(kTurns) + " turns");
+  if (may_reorder() && turns == 0) rank.fail(std::string(what) + ": never seen in " + std::to_string(conformance::kUntilSeen) + " turns");
   if (!may_reorder()) rank.expect_eq(turns, 0u, what);
 }
 
 CONFORMANCE_CASE(P3_F_a_weak_signal_alone_does_not_cover_earlier_puts, 2) {
-  expect_reached(rank, run_put_put_signal(rank, First::kWeakSignalAlone).stale_d, "old d after a weak signal");
+  expect_reached(rank, run_put_put_signal(rank, First::kWeakSignalAlone, Wanted::kStaleD).stale_d, "old d after a weak signal");
 }
 
 CONFORMANCE_CASE(F1_a_weak_signal_says_nothing_of_earlier_puts, 2) {
-  expect_reached(rank, run_put_put_signal(rank, First::kWeak).stale_d, "old d after a weak signal on e");
+  expect_reached(rank, run_put_put_signal(rank, First::kWeak, Wanted::kStaleD).stale_d, "old d after a weak signal on e");
 }
 
 CONFORMANCE_CASE(F2_the_granules_of_a_put_come_in_any_order, 2) {
-  const Seen seen = run_put_put_signal(rank, First::kWeak);
+  const Seen seen = run_put_put_signal(rank, First::kWeak, Wanted::kGranules);
   expect_reached(rank, seen.mixed, "d half old, half new");
   expect_reached(rank, seen.backwards, "a later granule of d before an earlier one");
 }
@@ -142,14 +159,17 @@ CONFORMANCE_CASE(P8_legacy_signals_are_strong_by_default, 2) {
   rank.expect_eq(run_put_put_signal(rank, First::kLegacy).stale_d, 0u, "turns with a stale earlier put");
 }
 
-__global__ void legacy_weak(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e, ncclWindow_t source, Seen* seen) {
+__global__ void legacy_weak(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e, ncclWindow_t source, Turns turns, Seen* seen) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   auto* const words = static_cast<uint64_t*>(ncclGetLocalPointer(source, 0));
   // Without strong signals a turn is settled by the barrier's Put fence (P18).
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
-  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+  Lookout lookout(comm, gin, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     if (comm.rank == 0) {
       fill(words, turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
@@ -163,8 +183,9 @@ __global__ void legacy_weak(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e, nc
     if (comm.rank == 1 && threadIdx.x == 0) {
       seen->unsettled += look(static_cast<const uint64_t*>(ncclGetLocalPointer(d, 0)), turn).old_words != 0;
     }
+    if (comm.rank == 1) lookout.saw(threadIdx.x == 0 && seen->stale_d != 0);
     barrier.sync(block, cuda::memory_order_acq_rel);
-  }
+  } while (lookout.goes_on(turn));
 }
 
 CONFORMANCE_CASE(P8_legacy_signals_are_weak_where_strong_ones_are_not_required, 2) {
@@ -173,7 +194,7 @@ CONFORMANCE_CASE(P8_legacy_signals_are_weak_where_strong_ones_are_not_required, 
   reqs.ginStrongSignalsRequired = false;
   const ncclDevComm comm = rank.dev_comm(reqs);
   Outcome<Seen> seen(rank);
-  legacy_weak<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, e.handle, source.handle, seen.device());
+  legacy_weak<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, e.handle, source.handle, until_seen(), seen.device());
   rank.finish();
   const Seen result = seen.get();
   rank.expect_eq(result.stale_e, 0u, "turns with a stale payload of the signal itself");
@@ -319,12 +340,15 @@ CONFORMANCE_CASE(P7_putValue_copies_at_the_call_and_writes_its_size_only, 2) {
 }
 
 // --- F3: contexts are unordered with each other ----------------------------------------------------------------------
-__global__ void two_contexts(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Seen* seen) {
+__global__ void two_contexts(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Turns turns, Seen* seen) {
   const ncclCoopCta block;
   const ncclGin one(comm, 0), other(comm, 1);
   const ncclTeam world = ncclTeamWorld(comm);
   auto* const words = static_cast<uint64_t*>(ncclGetLocalPointer(source, 0));
-  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+  Lookout lookout(comm, one, turns);
+  uint64_t turn = 0;
+  do {
+    ++turn;
     if (comm.rank == 0) {
       fill(words, turn);
       one.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_StrongSignalInc{kSettled}, ncclGin_None{}, block);
@@ -338,16 +362,17 @@ __global__ void two_contexts(ncclDevComm comm, ncclWindow_t d, ncclWindow_t sour
       one.waitSignal(block, kSettled, turn);
       if (threadIdx.x == 0) seen->unsettled += look(d_words, turn).old_words != 0;
       __syncthreads();
+      lookout.saw(threadIdx.x == 0 && seen->stale_d != 0);
       one.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  }
+  } while (lookout.goes_on(turn));
 }
 
 CONFORMANCE_CASE(F3_contexts_are_unordered_with_each_other, 2) {
   const Window d = rank.window(kBufferBytes), source = rank.window(kBufferBytes);
   const ncclDevComm comm = rank.dev_comm();
   Outcome<Seen> seen(rank);
-  two_contexts<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, seen.device());
+  two_contexts<<<1, kThreads, 0, rank.stream>>>(comm, d.handle, source.handle, until_seen(), seen.device());
   rank.finish();
   const Seen got = seen.get();
   rank.expect_eq(got.unsettled, 0u, "turns unsettled after the put's own signal");

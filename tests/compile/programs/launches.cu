@@ -151,6 +151,10 @@ int main() {
     return *p + 1;
   }());
   expect("nested", 9);
+  *out = 3;
+  scale(p, 50);
+  std::printf("like a function: %s\n", cudaGetErrorName(cudaGetLastError()));
+  expect("untouched", 3);
   std::printf("line %d\n", __LINE__);
   return 0;
 }
