@@ -157,10 +157,25 @@ seeds() {
   echo "= $last seeds of relaxed verified: alltoall_gin, 4 ranks as threads"
 }
 
+# Every promise and freedom of the issue has its cases on each arm, and every promise a mutant that one of them catches;
+# that they pass, and that the mutants are caught, is what the steps tests and mutants say.
+promises() {
+  local name arm cases mutants
+  for name in P{1,2,3,4,5,6,7,8,10,12,13,14,15,16,17,18,19,31,32,33,34} F{1,2,3,4,5,6,7,8} M6_R; do
+    for arm in {inorder,relaxed}/{threads,procs}; do
+      cases=$(ctest --test-dir "$kTests" -N -R "conformance\.([PF][0-9]+_)*${name}_.*\.cpu/proxy/emu/direct/$arm\$" | sed -n 's/^Total Tests: //p')
+      [ "$cases" -gt 0 ] || { echo "FAILED: no case of $name on cpu/proxy/emu/direct/$arm"; return 1; }
+    done
+    mutants=$(grep -cE "conformance_[a-z_]+ ([PF][0-9]+_)*${name}_" tests/mutants/mutants.list)
+    [[ $name == F* ]] || [ "$mutants" -gt 0 ] || { echo "FAILED: no mutant breaks $name"; return 1; }
+    echo "= $name: $cases cases on each of 4 arms, $mutants mutants"
+  done
+}
+
 # The named errors and the bounded waits, which are unit, regress and conformance tests of their own.
 failures() {
   local listed=0 name
-  for name in 'P32_the_death_of_a_peer' P32_abort_ends AKilledProcess DeathOfAProcess AbortReaches WrongToken Different \
+  for name in 'P32_the_death_of_a_peer' P32_abort_ends Windows_ RanksApart MalformedMessage AKilledProcess DeathOfAProcess AbortReaches WrongToken Different \
     RanksThatCountDifferently RanksOfDifferentProfiles M6_R_ P31_ P34_; do
     listed=$(ctest --test-dir "$kTests" -N -R "$name" | sed -n 's/^Total Tests: //p')
     [ "$listed" -gt 0 ] || { echo "FAILED: no test is called $name any more"; return 1; }
@@ -187,6 +202,7 @@ step build_times 1500 "${kPart[@]}" build_times
 step matrix 900 "${kPart[@]}" matrix
 step seeds 1200 "${kPart[@]}" seeds
 step tests 1800 ./dev test
+step promises 300 "${kPart[@]}" promises
 step failures 600 "${kPart[@]}" failures
 step mutants 2400 ./dev test --preset mutants -L mutants
 step clang 2400 ./dev test --preset clang -L ci
