@@ -1,56 +1,11 @@
 #!/usr/bin/env bash
-# Everything issue A1 must show. Each step runs once a commit: what passed is remembered in build/prove/A1/<commit> until
-# --fresh, with the whole output of each step. The log in docs/measurements/ is what the documents quote: of a step that
-# passed its own summary, of one that failed what failed.
+# Everything issue A1 must show; tools/dev/prove.sh says how steps and logs work.
 #   tools/dev/prove_A1.sh [--fresh] [STEP...]          without names: every step, in the order of the end of this file
 #   tools/dev/prove_A1.sh --part FUNCTION [ARG...]     a step by hand, smaller: --part seeds 10, --part matrix 2
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 3
-
-commit=$(git rev-parse --short HEAD)
-readonly commit kState=build/prove/A1/$commit
-readonly kLog=docs/measurements/$(date +%F)-prove-A1.log
-readonly kTests=$PWD/build/release kRun=build/release/prefix/cpu/bin/anygin kExamples=build/release/examples
-if [ "${1:-}" = --fresh ]; then
-  rm -rf "$kState" "$kLog"
-  shift
-fi
-mkdir -p "$kState" docs/measurements
-failed=()
-
-say() { echo "$@" | tee -a "$kLog"; }
-kept() { sed 's/^/    /' | tee -a "$kLog"; }
-
-# why FILE: what a failed step said of its failure; ctest prints a test's own output before it says that it failed.
-why() {
-  echo "what failed (all of it: $1):"
-  grep -aE '(\*\*\*|FAILED|Failure|NOT MET|NOT MEASURED|[Ee]rror:|MISSED|dev: )' "$1" | sort -u | head -n 40
-  echo "its last lines:"
-  tail -n 60 "$1"
-}
-
-# step NAME SECONDS COMMAND...: runs it bounded. Where the output has lines "= ...", they are its summary.
-step() {
-  local name=$1 seconds=$2 begin=$SECONDS result
-  shift 2
-  [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $name "* ]] || return 0
-  if [ -e "$kState/$name.done" ]; then
-    say "PASSED $name before, at this commit"
-    return 0
-  fi
-  timeout "$seconds" "$@" >"$kState/$name.out" 2>&1
-  result=$?
-  if [ $result -eq 0 ]; then
-    touch "$kState/$name.done"
-    say "PASSED $name ($((SECONDS - begin)) s): $*"
-    if grep -q '^= ' "$kState/$name.out"; then grep '^= ' "$kState/$name.out"; else tail -n 8 "$kState/$name.out"; fi | kept
-    return 0
-  fi
-  failed+=("$name")
-  [ $result -ne 124 ] || result="$result: not done after $seconds s"
-  say "FAILED $name ($((SECONDS - begin)) s, exit $result): $*"
-  why "$kState/$name.out" | kept
-}
+readonly kIssue=A1
+. tools/dev/prove.sh
 
 # As a newcomer: a fresh clone of this commit and an empty compiler cache; the packages are there.
 demo() {
@@ -62,39 +17,6 @@ demo() {
   (cd "$fresh" && CCACHE_DISABLE=1 ./dev demo) 2>&1 | sed -E '/^\[[0-9]+\/[0-9]+\] /! s/^/= /' || return 1
   within "./dev demo in a fresh clone" $((SECONDS - begin)) 180 || return 1
   rm -rf "$fresh"
-}
-
-# within WHAT SECONDS BAR
-within() {
-  local verdict=met
-  [ "$2" -le "$3" ] || verdict=MISSED
-  echo "= $1: $2 s, bar <= $3 s, $verdict"
-  [ $verdict = met ]
-}
-
-# Busy share of all cores over two seconds, in percent.
-busy() {
-  local user nice system idle iowait rest before_idle before_all all
-  read -r _ user nice system idle iowait rest </proc/stat
-  before_idle=$((idle + iowait)) before_all=$((user + nice + system + idle + iowait))
-  sleep 2
-  read -r _ user nice system idle iowait rest </proc/stat
-  all=$((user + nice + system + idle + iowait - before_all))
-  echo $((all > 0 ? 100 - 100 * (idle + iowait - before_idle) / all : 0))
-}
-
-# Waits until the machine has been at rest for three samples; after five minutes it measures all the same and says so.
-quiet_machine() {
-  local begin=$SECONDS still=0 share
-  while [ $still -lt 3 ]; do
-    share=$(busy)
-    [ "$share" -le 5 ] && still=$((still + 1)) || still=0
-    if [ $((SECONDS - begin)) -gt 300 ]; then
-      echo "= NOT QUIET: $share % busy after $((SECONDS - begin)) s; measured all the same"
-      return 0
-    fi
-  done
-  echo "= quiet: $share % busy; waited $((SECONDS - begin)) s"
 }
 
 bench() {
@@ -184,17 +106,7 @@ failures() {
   done
 }
 
-if [ "${1:-}" = --part ]; then  # timeout runs programs, not functions: this script again
-  "${@:2}"
-  exit
-fi
-readonly kPart=(tools/dev/prove_A1.sh --part)
-
-wanted=("$@")
-dirty=$(git status --porcelain --untracked-files=no | wc -l)
-say "# ./dev prove A1, $(date '+%F %H:%M'), $(nproc) cores, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), commit $commit"
-[ "$dirty" -eq 0 ] || say "# NOT the commit alone: $dirty files are changed"
-
+begin_proof "$@"
 step demo 800 "${kPart[@]}" demo
 step build 1500 ./dev build
 step bench 1200 "${kPart[@]}" bench
@@ -210,9 +122,4 @@ step asan 2400 ./dev test --preset asan -L ci
 step ubsan 2400 ./dev test --preset ubsan -L ci
 step tsan 2400 ./dev test --preset tsan -L ci
 
-if [ ${#failed[@]} -eq 0 ]; then
-  say "A1: every step passed"
-else
-  say "A1: not yet; failed: ${failed[*]}"
-  exit 1
-fi
+end_proof
