@@ -187,7 +187,7 @@ std::vector<std::string> rank_environment(const RunRequest& request, int rank, i
                                           fmt::format("LOCAL_WORLD_SIZE={}", request.ranks),
                                           fmt::format("NCCL_COMM_ID=127.0.0.1:{}", port),
                                           fmt::format("ANYGIN_COMM_TOKEN={}", token)};
-  // One node is the default: without a topology, communicators of some of the ranks are possible.
+  // Only then: docs/decisions/0023-anygin-run-names-a-topology-of-several-nodes.md
   if (request.nodes > 1)
     environment.push_back(fmt::format("ANYGIN_TOPOLOGY={}", topology_text(request.ranks, request.nodes)));
   if (!std::getenv("ANYGIN_DEVICES"))
