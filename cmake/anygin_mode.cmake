@@ -22,6 +22,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")   # assertions stay on in release
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
+set(CMAKE_CXX_FLAGS_UNOPTIMISED "-O0 -g1")  # programs too: does a simulated run depend on the optimiser?
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-gdwarf-4>)  # binutils' addr2line misses clang's inlined frames in version 5
 endif()

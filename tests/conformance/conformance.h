@@ -208,7 +208,10 @@ inline std::string profile() {
   const char* const text = std::getenv("ANYGIN_PROFILE");
   return text ? text : "inorder";
 }
-inline bool may_reorder() { return profile() == "relaxed"; }
+// The table of docs/decisions/0003, as far as cases can see it: puts and completions come early under all profiles but
+// inorder; weak signals overtake under two of them.
+inline bool may_reorder() { return profile() != "inorder"; }
+inline bool weak_signals_may_overtake() { return profile() == "relaxed" || profile() == "srd"; }
 
 // --- Until seen ------------------------------------------------------------------------------------------------------
 // Whether a freedom shows in one turn is up to the machine, too: threads that wait for a core come late. So a case goes
@@ -222,8 +225,8 @@ struct Turns {
   uint64_t lookers = 1;
 };
 // For a freedom that `lookers` ranks look for; where it does not exist, the usual number of turns shows that.
-inline Turns until_seen(uint64_t lookers = 1) {
-  return may_reorder() ? Turns{kTurns, kUntilSeen, lookers} : Turns{kTurns, kTurns, lookers};
+inline Turns until_seen(uint64_t lookers = 1, bool exists = may_reorder()) {
+  return exists ? Turns{kTurns, kUntilSeen, lookers} : Turns{kTurns, kTurns, lookers};
 }
 
 // How the ranks agree on the last turn. All threads of one block on every rank that takes turns.

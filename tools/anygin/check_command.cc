@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -46,6 +47,7 @@ class Check {
   std::string explain(const Failure& failure);
   void print_bound() const;
   void write_junit() const;
+  void write_digests() const;
   SimRunRequest with_seed(uint64_t seed) const {
     SimRunRequest run = request_.run;
     run.seed = seed;
@@ -62,6 +64,7 @@ class Check {
   uint64_t runs_ = 0;
   uint64_t longest_ = 0, actors_ = 0;
   std::set<uint64_t> distinct_;
+  std::map<uint64_t, std::string> digests_;  // by seed, if they are wanted: a line each
   std::vector<Failure> failures_;
   Clock::time_point shown_ = begin_;
 };
@@ -95,6 +98,10 @@ void Check::judge(uint64_t seed, const SimRun& run) {
     distinct_.insert(run.result->choices_digest);
     longest_ = std::max(longest_, run.result->steps);
     actors_ = std::max(actors_, run.result->actors);
+    if (!request_.digests_file.empty()) {
+      digests_[seed] = fmt::format("{} {:016x} {} steps, exit code {}\n", seed, run.result->digest, run.result->steps,
+                                   run.exit_code);
+    }
   }
   if (run.outcome != RunOutcome::kClean || !deterministic) {
     failures_.push_back({seed, run, deterministic});
@@ -182,7 +189,15 @@ int Check::report() {
   fmt::print("{}: {} runs, {} distinct, profile {}, strategy {}: {}\n", fmt::join(request_.run.command, " "), runs_,
              distinct_.size(), request_.run.profile, request_.run.strategy, failures_.empty() ? "clean" : "not clean");
   if (!request_.junit_file.empty()) write_junit();
+  if (!request_.digests_file.empty()) write_digests();
   return exit_code;
+}
+
+void Check::write_digests() const {
+  std::string text;
+  for (const auto& [seed, line] : digests_) text += line;
+  const Status written = sim::write_file(request_.digests_file, text);
+  if (!written.ok()) fmt::print(stderr, "anygin check: {}\n", written.message());
 }
 
 void Check::write_junit() const {

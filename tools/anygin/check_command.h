@@ -24,6 +24,7 @@ struct CheckRequest {
   bool once = false;        // no seed twice, unless it fails
   bool minimise = true;
   std::string junit_file;
+  std::string digests_file;      // a line a seed: what happened, as 64 bits
   std::string out_folder = ".";  // for choices of failing runs
 };
 int run_check(const CheckRequest& request);

@@ -36,6 +36,7 @@ void add_sim_commands(CLI::App& app, int& exit_code) {
   check_app->add_flag("--once", check->once, "no seed twice, unless it fails (default: every 64th)");
   check_app->add_flag("!--no-minimise", check->minimise, "leave a failing run as it is");
   check_app->add_option("--junit", check->junit_file, "write a JUnit report there");
+  check_app->add_option("--digests", check->digests_file, "write each seed's digest there: equal files, equal runs");
   check_app->add_option("--out", check->out_folder, "folder for the choices of a failing run (default .)")
       ->check(CLI::ExistingDirectory);
   add_run_options(*check_app, check->run);
