@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "anygin/simt/grid.h"
 
@@ -28,13 +29,13 @@ void Block::begin(Grid& of_grid, GridCursor& of_cursor, uint64_t linear_block) {
   lanes = live = of_grid.lanes_per_block;
   started = current = arrived = gathering = polls = idle_polls = 0;
   ready_head = ready_tail = 0;
-  flat = of_grid.shape.block.y == 1 && of_grid.shape.block.z == 1;
+  const bool flat = of_grid.shape.block.y == 1 && of_grid.shape.block.z == 1;
+  detours = kDetourStart | (flat ? 0 : kDetourShape);
   const uint32_t warp_count = (lanes + kWarpSize - 1) / kWarpSize;
   for (uint32_t warp = 0; warp < warp_count; ++warp) exited[warp] = 0;
   // Lanes that fill up the last warp count as exited.
   if (lanes % kWarpSize != 0) exited[warp_count - 1] = ~uint32_t{0} << (lanes % kWarpSize);
   barriers = releases = 0;
-  reducing = false;
   reductions[0] = reductions[1] = BarrierReduction{};
   start_order = nullptr;
   advances = advances_seen = 0;
@@ -49,6 +50,17 @@ void Block::push_ready(const uint16_t* first, uint32_t count) {
   std::memcpy(ready + at, first, before_wrap * sizeof(uint16_t));
   std::memcpy(ready, first + before_wrap, (count - before_wrap) * sizeof(uint16_t));
   ready_tail += count;
+}
+
+void Block::release_barrier() {
+  if (ready_head == ready_tail) {  // mostly: all came to the barrier
+    std::swap(ready, at_barrier);
+    ready_head = 0;
+    ready_tail = arrived;
+  } else {
+    push_ready(at_barrier, arrived);
+  }
+  arrived = 0;
 }
 
 Block* BlockPool::take(uint32_t lanes) {

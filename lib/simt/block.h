@@ -54,6 +54,12 @@ struct BarrierReduction {
   int any = 0;
 };
 
+// Why the lanes of a block may not simply switch to the next ready one: bits of Block::detours.
+inline constexpr uint32_t kDetourStart = 1;   // some lanes have not started
+inline constexpr uint32_t kDetourShape = 2;   // the block has more than one dimension
+inline constexpr uint32_t kDetourReduce = 4;  // the lanes at the block barrier came with a reduction
+inline constexpr uint32_t kDetourHome = 8;    // the scheduler wants to be back at every scheduling point
+
 struct alignas(128) Block {
   explicit Block(uint32_t lane_capacity);
 
@@ -61,7 +67,13 @@ struct alignas(128) Block {
   void begin(Grid& of_grid, GridCursor& of_cursor, uint64_t linear_block);
 
   uint32_t ready_count() const { return ready_tail - ready_head; }
-  bool has_unstarted() const { return started < lanes; }
+  bool has(uint32_t any_of) const { return (detours & any_of) != 0; }
+  bool has_unstarted() const { return has(kDetourStart); }
+  // The first `count` lanes have started.
+  void set_started(uint32_t count) {
+    started = count;
+    if (count == lanes) detours &= ~kDetourStart;
+  }
   bool runnable() const { return has_unstarted() || ready_tail != ready_head; }
   bool finished() const { return live == 0; }
   // Every lane that can run has polled since anything happened.
@@ -69,6 +81,9 @@ struct alignas(128) Block {
   void push_ready(uint32_t lane) { ready[ready_tail++ & ready_mask] = static_cast<uint16_t>(lane); }
   uint32_t pop_ready() { return ready[ready_head++ & ready_mask]; }
   void push_ready(const uint16_t* first, uint32_t count);
+  void arrive_at_barrier() { at_barrier[arrived++] = static_cast<uint16_t>(current); }
+  // The lanes at the barrier become ready.
+  void release_barrier();
   void note_release() {
     ++releases;
     polls = idle_polls = 0;
@@ -82,15 +97,14 @@ struct alignas(128) Block {
   uint32_t ready_mask;
   uint32_t ready_head = 0, ready_tail = 0;
   uint32_t lanes = 0;
-  uint32_t started = 0;     // lanes below have started
+  uint32_t started = 0;     // lanes below have started; set_started()
   uint32_t live = 0;        // lanes that have not exited, started or not
   uint32_t current = 0;     // the lane that runs
   uint32_t arrived = 0;     // at the block barrier
   uint32_t gathering = 0;   // lanes in warp operations and named barriers: an exit may release them
   uint32_t polls = 0;       // yields since the last release or visit
   uint32_t idle_polls = 0;  // yields since a lane last started, ended, was released or woken
-  bool flat = true;         // the block has one dimension
-  bool reducing = false;    // the lanes at the block barrier came with a reduction
+  uint32_t detours = 0;     // kDetour...: one look tells whether the common way is open
   uint64_t releases = 0;    // barriers and warp operations completed
 
   // Fixed while resident.

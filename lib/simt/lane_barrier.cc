@@ -48,29 +48,44 @@ void release(Block& block, NamedBarrier& barrier) {
   block.note_release();
 }
 
+bool completes_block_barrier(const Block& block) {
+  return block.arrived + 1 == block.live - (MUTANT(simt_barrier_one_early) && block.live > 1);
+}
+
 }  // namespace
 
 void LaneRunner::release_block_barrier(Block& block) {
   if (trace_) [[unlikely]]
     trace_lane(TraceKind::kBlockBarrier, block, block.current, block.linear);
-  block.push_ready(block.at_barrier, block.arrived);
-  block.arrived = 0;
+  block.release_barrier();
   ++block.barriers;
   block.reductions[block.barriers & 1] = BarrierReduction{};
-  block.reducing = false;
+  block.detours &= ~kDetourReduce;
   block.note_release();
 }
 
-void LaneRunner::sync_block() {
-  Block& block = *block_;
-  if (block.reducing) [[unlikely]] {
+__attribute__((noinline)) void LaneRunner::complete_block_barrier(Block& block) {
+  release_block_barrier(block);
+  pause_after_release(block);
+}
+
+__attribute__((noinline)) void LaneRunner::sync_block_by_detour(Block& block) {
+  if (block.has(kDetourReduce)) {
     fail_and_exit("came to __syncthreads() while others of its block wait in __syncthreads_count/and/or()");
   }
-  if (block.arrived + 1 == block.live - (MUTANT(simt_barrier_one_early) && block.live > 1)) [[unlikely]] {
-    release_block_barrier(block);
-    return pause_after_release(block);
-  }
-  block.at_barrier[block.arrived++] = static_cast<uint16_t>(block.current);
+  if (completes_block_barrier(block)) return complete_block_barrier(block);
+  block.arrive_at_barrier();
+  switch_away(block);
+}
+
+// A step of every lane, so this is as short as it can be: one look for all that is rare.
+__attribute__((always_inline)) inline void LaneRunner::sync_block() {
+  Block& block = *block_;
+  if (block.detours != 0) [[unlikely]]
+    return sync_block_by_detour(block);
+  if (completes_block_barrier(block)) [[unlikely]]
+    return complete_block_barrier(block);
+  block.arrive_at_barrier();
   switch_away(block);
 }
 
@@ -81,13 +96,13 @@ int LaneRunner::sync_block_reduce(BlockReduce reduce, int predicate) {
   if (reduction.kind != reduce) {
     fail_and_exit("came to a __syncthreads_count/and/or() while others of its block wait in another barrier");
   }
-  block.reducing = true;
+  block.detours |= kDetourReduce;
   add(reduction, predicate);
   if (block.arrived + 1 == block.live) {
     release_block_barrier(block);
     pause_after_release(block);
   } else {
-    block.at_barrier[block.arrived++] = static_cast<uint16_t>(block.current);
+    block.arrive_at_barrier();
     switch_away(block);
   }
   // Stays as it is until every lane has arrived at the next barrier.

@@ -26,9 +26,7 @@ __thread int anygin_tick_budget __attribute__((tls_model("initial-exec")));
 
 __thread LaneRunner* current_runner __attribute__((tls_model("initial-exec"))) = nullptr;
 
-LaneRunner& runner_of_caller(const char* what) {
-  if (current_runner) [[likely]]
-    return *current_runner;
+void refuse_host_thread(const char* what) {
   std::fprintf(stderr, "anygin: %s was used outside of a kernel\n", what);
   std::abort();
 }
@@ -45,9 +43,15 @@ void LaneRunner::enter_shaped_lane(const Block& block, uint32_t lane) {
   anygin_thread_idx = block.grid->thread_of(lane);
 }
 
-__attribute__((noinline)) void LaneRunner::switch_to_shaped(FiberContext* save, Block& block, uint32_t lane) {
-  anygin_thread_idx = block.grid->thread_of(lane);
-  switch_fiber(save, &block.contexts[lane]);
+// --- From lane to lane, where the common way is not open ---
+
+void LaneRunner::switch_by_detour(FiberContext* save, Block& block) {
+  if (block.has(kDetourHome)) return switch_fiber(save, &home_);
+  if (block.has(kDetourStart)) return start_stack(save);
+  if (block.ready_head == block.ready_tail) return switch_fiber(save, &home_);
+  const uint32_t next = enter_next_ready(block);
+  enter_shaped_lane(block, next);
+  switch_fiber(save, &block.contexts[next]);
 }
 
 // --- A stack's life: lane after lane ---
@@ -83,11 +87,12 @@ void LaneRunner::run_fresh_lanes() {
 bool LaneRunner::next_lane() {
   Block& block = *block_;
   if (!block.has_unstarted()) return false;
-  if (one_step_) [[unlikely]] {
+  if (block.has(kDetourHome)) [[unlikely]] {
     if (!may_start_) return false;
     may_start_ = false;
   }
-  const uint32_t nth = block.started++;
+  const uint32_t nth = block.started;
+  block.set_started(nth + 1);
   enter_lane(block, block.start_order ? block.start_order[nth] : nth);
   anygin_tick_budget = kFirstTicks;
   if (trace_) [[unlikely]]
@@ -128,7 +133,7 @@ ANYGIN_NEVER_RETURNS void LaneRunner::end_stack(char* low) {
   Block& block = *block_;
   check_canary(block, low);
   stacks_.give_back(low);
-  if (one_step_ || block.ready_head == block.ready_tail) resume_fiber(&home_);
+  if (block.has(kDetourHome) || block.ready_head == block.ready_tail) resume_fiber(&home_);
   const uint32_t next = enter_next_ready(block);
   enter_lane(block, next);
   resume_fiber(&block.contexts[next]);
@@ -155,7 +160,7 @@ void LaneRunner::go() {
   current_runner = this;
   set_current_lane_host(this);
   PendingLaunch* const outside = std::exchange(anygin_pending_launch, nullptr);  // calls of kernels run their bodies
-  if (one_step_ ? may_start_ : block.has_unstarted()) {
+  if (block.has(kDetourHome) ? may_start_ : block.has_unstarted()) {
     start_stack(&home_);
   } else {
     const uint32_t next = enter_next_ready(block);
@@ -188,10 +193,10 @@ bool LaneRunner::visit(Block& block) {
 void LaneRunner::run_one(Block& block, bool start_next) {
   const BlockMark before{block.started, block.releases, exits_};
   enter_block(block);
-  one_step_ = true;
+  block.detours |= kDetourHome;
   may_start_ = start_next;
   go();
-  one_step_ = false;
+  block.detours &= ~kDetourHome;
   const bool converged = !block.runnable() && !block.converging.empty();
   if (converged) answer_converging(block);
   block.advances += converged || got_further(block, before);
@@ -208,7 +213,7 @@ void LaneRunner::abandon(Block& block) {
     stacks_.give_back(low);
   }
   flush_partial_lines(block);
-  block.started = block.lanes;
+  block.set_started(block.lanes);
   block.ready_head = block.ready_tail;
   block.live = 0;
 }

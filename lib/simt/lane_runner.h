@@ -58,8 +58,8 @@ class LaneRunner final : public LaneHost {
   void enter_lane(Block& block, uint32_t lane);
   void enter_shaped_lane(const Block& block, uint32_t lane);
   uint32_t enter_next_ready(Block& block);
-  void switch_to_shaped(FiberContext* save, Block& block, uint32_t lane);
   void switch_away(Block& block);
+  void switch_by_detour(FiberContext* save, Block& block);
   static constexpr uint64_t kReleasesPerVisit = 4096;
   void pause_after_release(Block& block);
   struct BlockMark {
@@ -74,6 +74,8 @@ class LaneRunner final : public LaneHost {
   void release_after_exit(Block& block, uint32_t lane);
   // Releases the lanes at the block barrier.
   void release_block_barrier(Block& block);
+  void complete_block_barrier(Block& block);
+  void sync_block_by_detour(Block& block);
 
   // --- Events, where somebody records them ---
   void trace_lane(TraceKind kind, const Block& block, uint32_t lane, uint64_t value);
@@ -82,8 +84,7 @@ class LaneRunner final : public LaneHost {
 
   FiberContext home_;  // the scheduler, while lanes run
   Block* block_ = nullptr;
-  bool one_step_ = false;   // go home at every scheduling point
-  bool may_start_ = false;  // one_step_: may the stack take a lane that has not started?
+  bool may_start_ = false;  // kDetourHome: may the stack take a lane that has not started?
   uint64_t exits_ = 0;
   uint64_t releases_at_visit_ = 0;  // the block's, when the visit began
   TraceSink* trace_ = nullptr;      // the world's if it is on; looked up when a block is entered
@@ -93,8 +94,15 @@ class LaneRunner final : public LaneHost {
 // The runner whose lane runs on this thread; null on host threads and between lanes.
 extern __thread LaneRunner* current_runner __attribute__((tls_model("initial-exec")));
 
-// The runner of the calling lane. On a host thread: says that `what` needs a kernel, and aborts.
-LaneRunner& runner_of_caller(const char* what);
+// Says that `what` needs a kernel, and aborts.
+[[noreturn]] void refuse_host_thread(const char* what);
+
+// The runner of the calling lane. Does not return on a host thread.
+inline LaneRunner& runner_of_caller(const char* what) {
+  if (!current_runner) [[unlikely]]
+    refuse_host_thread(what);
+  return *current_runner;
+}
 
 // Gives lanes that asked for the active mask their answer: lanes of a warp that came to the same place while nothing
 // else could run are active together.

@@ -16,7 +16,7 @@ inline void LaneRunner::enter_lane(Block& block, uint32_t lane) {
   block.current = lane;
   anygin_linear_thread = lane;
   anygin_thread_idx.x = lane;
-  if (!block.flat) [[unlikely]]
+  if (block.has(kDetourShape)) [[unlikely]]
     enter_shaped_lane(block, lane);
 }
 
@@ -48,16 +48,11 @@ __attribute__((always_inline)) inline void LaneRunner::pause_after_release(Block
 // The common way is short and calls nothing: what is rare leaves by a tail call.
 __attribute__((always_inline)) inline void LaneRunner::switch_away(Block& block) {
   FiberContext* save = &block.contexts[block.current];
-  if (one_step_) [[unlikely]]
-    return switch_fiber(save, &home_);
-  if (block.has_unstarted()) [[unlikely]]
-    return start_stack(save);
+  if (block.has(kDetourHome | kDetourStart | kDetourShape)) [[unlikely]]
+    return switch_by_detour(save, block);
   if (block.ready_head == block.ready_tail) [[unlikely]]
     return switch_fiber(save, &home_);
-  const uint32_t next = enter_next_ready(block);
-  if (!block.flat) [[unlikely]]
-    return switch_to_shaped(save, block, next);
-  switch_fiber(save, &block.contexts[next]);
+  switch_fiber(save, &block.contexts[enter_next_ready(block)]);
 }
 
 }  // namespace anygin::simt
