@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "anygin/base/mutant.h"
+#include "anygin/base/platform.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device_table.h"
 
@@ -25,7 +26,17 @@ namespace anygin::simt {
 namespace {
 
 constexpr uintptr_t kPage = 4096;
-constexpr ptrdiff_t kDeviceStride = ptrdiff_t{64} << 30;  // room for the variables of one image
+// How far below an image its copies lie: images lie just under the top of the address space or in its
+// middle, and some terabytes lower there is room. ThreadSanitizer keeps all but the images' own neighbourhoods for
+// itself.
+constexpr ptrdiff_t kGigabyte = ptrdiff_t{1} << 30;
+#if defined(ANYGIN_SANITIZE_THREAD)
+constexpr ptrdiff_t kNearest = 64 * kGigabyte, kStep = 64 * kGigabyte, kFarthest = 256 * kGigabyte;
+constexpr ptrdiff_t kDeviceStride = 4 * kGigabyte;
+#else
+constexpr ptrdiff_t kNearest = 8192 * kGigabyte, kStep = 4096 * kGigabyte, kFarthest = 32768 * kGigabyte;
+constexpr ptrdiff_t kDeviceStride = 64 * kGigabyte;  // room for the variables of one image
+#endif
 
 struct Variable {
   DeviceVariable given;
@@ -119,11 +130,10 @@ bool map_spans(const Table& t, Copies& copies) {
   return true;
 }
 
-// Images lie just under the top of the address space or in its middle: some terabytes lower there is room.
 bool place(const Table& t, int device, Copies& copies) {
   if (copies.distance != 0) return map_spans(t, copies);
-  for (ptrdiff_t terabytes = 8; terabytes <= 32; terabytes += 4) {
-    copies.distance = -(terabytes << 40) - device * kDeviceStride;
+  for (ptrdiff_t distance = kNearest; distance <= kFarthest; distance += kStep) {
+    copies.distance = -distance - device * kDeviceStride;
     if (map_spans(t, copies)) return true;
   }
   copies.distance = 0;
