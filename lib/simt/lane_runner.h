@@ -28,6 +28,10 @@ class LaneRunner final : public LaneHost {
   // Retires every lane that is left, where it stands: nothing on their stacks is unwound.
   void abandon(Block& block);
   size_t stacks() const { return stacks_.size(); }
+  // Turns of a spinning loop that a lane has each time it goes on.
+  static constexpr int kLaterTicks = 32;
+  int later_ticks() const { return later_ticks_; }
+  void set_later_ticks(int ticks) { later_ticks_ = ticks; }
 
   // --- Called on a lane ---
   Block& block() { return *block_; }
@@ -84,6 +88,7 @@ class LaneRunner final : public LaneHost {
 
   FiberContext home_;  // the scheduler, while lanes run
   Block* block_ = nullptr;
+  int later_ticks_ = kLaterTicks;
   bool may_start_ = false;  // kDetourHome: may the stack take a lane that has not started?
   uint64_t exits_ = 0;
   uint64_t releases_at_visit_ = 0;  // the block's, when the visit began

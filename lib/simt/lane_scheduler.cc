@@ -205,6 +205,15 @@ bool LaneScheduler::visit(Block& block) {
   return runner_.visit(block) || woken;
 }
 
+void LaneScheduler::pace_spins(uint64_t took_ns, uint64_t wanted_ns) {
+  const int ticks = runner_.later_ticks();
+  if (took_ns < wanted_ns / 2) {
+    runner_.set_later_ticks(std::min(ticks * 2, kLongestTurn));
+  } else if (took_ns > wanted_ns * 2) {
+    runner_.set_later_ticks(std::max(ticks / 2, LaneRunner::kLaterTicks));
+  }
+}
+
 Time LaneScheduler::pass_time() {
   if (!clock_read_) now_ = world().clock.now();
   clock_read_ = true;

@@ -67,6 +67,11 @@ class alignas(128) LaneScheduler final : public Engine {
   bool pending() const;
   // Some lanes spin: they can run, and only their polling tells whether they got somewhere.
   bool spinning() const { return spinning_; }
+  // After a pass that got nowhere and took `took_ns`: lanes in raw loops may be spinning as well as computing, so they
+  // get longer turns until a pass takes about `wanted_ns`, which bounds what looking around costs them.
+  void pace_spins(uint64_t took_ns, uint64_t wanted_ns);
+  // Something got further: lanes that spin look often again.
+  void spin_briefly() { runner_.set_later_ticks(LaneRunner::kLaterTicks); }
   // Of the parked lanes, as of the last pass.
   Time earliest_deadline() const { return earliest_deadline_; }
 
@@ -103,6 +108,7 @@ class alignas(128) LaneScheduler final : public Engine {
   bool take_inbox();
   Block* admit(GridCursor& cursor);
   static constexpr Time kAdmissionPatience = kMillisecond;
+  static constexpr int kLongestTurn = 1 << 20;
   bool admit_one_each();
   bool admit_in_time();
   bool admit_lonely();

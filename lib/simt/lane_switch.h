@@ -8,9 +8,8 @@
 namespace anygin::simt {
 
 // Turns of a suspicious loop before the lane lets others run: many for a lane that just started and may only compute,
-// few for one that already had to wait.
+// few (LaneRunner::later_ticks) for one that already had to wait.
 inline constexpr int kFirstTicks = 512;
-inline constexpr int kLaterTicks = 32;
 
 inline void LaneRunner::enter_lane(Block& block, uint32_t lane) {
   block.current = lane;
@@ -29,7 +28,7 @@ inline uint32_t LaneRunner::enter_next_ready(Block& block) {
   block.current = next;
   anygin_linear_thread = next;
   anygin_thread_idx.x = next;
-  anygin_tick_budget = kLaterTicks;
+  anygin_tick_budget = later_ticks_;
   return next;
 }
 

@@ -40,19 +40,24 @@ void SimtWorkers::ring_workers() {
 }
 
 void SimtWorkers::work(LaneScheduler& scheduler) {
-  uint64_t idle_since_ns = 0, idle_ns = 0, engines_seen = 0;
+  uint64_t idle_since_ns = 0, idle_ns = 0, engines_seen = 0, yielded_ns = 0;
   while (!stopping_.load(std::memory_order_relaxed)) {
+    const uint64_t begin_ns = scheduler.spinning() ? monotonic_ns() : 0;
     if (turn(scheduler, idle_ns >= kIdleSpinNs, engines_seen)) {
       idle_since_ns = idle_ns = 0;
+      scheduler.spin_briefly();
       continue;
     }
     const uint64_t now_ns = monotonic_ns();
+    if (begin_ns != 0) scheduler.pace_spins(now_ns - begin_ns, idle_ns < kLaneSpinNs ? kSpinPassNs : kSleepySpinPassNs);
     if (idle_since_ns == 0) idle_since_ns = now_ns;
     idle_ns = now_ns - idle_since_ns;
     if (idle_ns < kIdleSpinNs) {
       pause_cpu();
     } else if (scheduler.spinning() && idle_ns < kLaneSpinNs) {
+      if (now_ns - yielded_ns < kSpinYieldNs) continue;
       yield_thread();
+      yielded_ns = monotonic_ns();
     } else {
       sleep(scheduler, engines_seen);
     }

@@ -20,6 +20,11 @@ class SimtWorkers final : public LaneMachine {
   static constexpr uint64_t kIdleSpinNs = 20'000;
   // While lanes spin in raw loops, only polling them tells whether they got further.
   static constexpr uint64_t kLaneSpinNs = 100'000'000;
+  // Passes over lanes that spin take about so long, and so long when the worker sleeps between them.
+  static constexpr uint64_t kSpinPassNs = 8'000;
+  static constexpr uint64_t kSleepySpinPassNs = 20'000;
+  // Between two offers of the processor to other threads while lanes spin: where it is taken, it is gone for long.
+  static constexpr uint64_t kSpinYieldNs = 20'000;
   // While lanes wait, a store may come that nobody rings for: look again after this long ...
   static constexpr uint64_t kBackstopNs = 1'000'000;
   // ... or this long, while other workers run lanes or own lanes spin.

@@ -95,6 +95,22 @@ TEST_F(Driver, defines_what_programs_ask) {
   EXPECT_EQ(run("nvcc -c a.cu -arch=sm_80 -std=c++20 -DARCH=800 -DSTD=202002L").output, "");
 }
 
+// CMake hands the folders of imported targets over so; only headers without a word of CUDA are left alone.
+TEST_F(Driver, headers_of_installed_packages_may_be_written_in_cuda) {
+  write("package.cuh",
+        "#pragma once\ntemplate <typename T> __device__ __forceinline__ T twice(T x) { return 2 * x; }\n"
+        "template <typename T> __global__ void fill(T* p) {\n  __shared__ T s[32]; s[threadIdx.x] = "
+        "twice<T>(threadIdx.x);\n"
+        "  __syncthreads(); p[threadIdx.x] = s[31 - threadIdx.x];\n}\ninline void run(int* p) { fill<int><<<1, "
+        "32>>>(p); }\n");
+  write(
+      "a.cu",
+      "#include <package.cuh>\n#include <cstdio>\nint main() {\n  static int p[32]; run(p); cudaDeviceSynchronize();\n"
+      "  std::printf(\"%d %d\\n\", p[0], p[31]);\n}\n");
+  EXPECT_EQ(run("mkdir package && mv package.cuh package && nvcc -isystem package -o prog a.cu && ./prog").output,
+            "62 0\n");
+}
+
 TEST_F(Driver, reads_response_files) {
   write("answer.cu", kAnswer);
   write("main.cpp", kMain);

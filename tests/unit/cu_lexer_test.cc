@@ -84,7 +84,7 @@ TEST(CuLexer, follows_linemarkers) {
 
 TEST(CuLexer, takes_system_headers_as_one_token) {
   const std::string_view source =
-      "# 1 \"a.cu\"\nint a;\n# 1 \"/usr/include/v\" 1 3\n__global__ x<<<\n# 9 \"/usr/include/w\" 2 3 4\ny\n"
+      "# 1 \"a.cu\"\nint a;\n# 1 \"/usr/include/v\" 1 3\nwhile x<<\n# 9 \"/usr/include/w\" 2 3 4\ny\n"
       "# 2 \"a.cu\" 2\nint b;\n# 1 \"<built-in>\"\n__global__\n";
   const TokenStream stream = lex(source);
   EXPECT_EQ(texts(source), (Texts{"int", "a", ";", "int", "b", ";"}));
@@ -92,7 +92,24 @@ TEST(CuLexer, takes_system_headers_as_one_token) {
   for (const Token& token : stream.tokens) {
     if (token.kind == TokenKind::kSystem) system += "[" + std::string(token.text) + "]";
   }
-  EXPECT_EQ(system, "[__global__ x<<<\n# 9 \"/usr/include/w\" 2 3 4\ny\n][__global__\n]");
+  EXPECT_EQ(system, "[while x<<\n# 9 \"/usr/include/w\" 2 3 4\ny\n][__global__\n]");
+}
+
+// Build systems hand the folders of installed packages over with -isystem.
+TEST(CuLexer, system_headers_that_are_written_in_cuda_are_the_users) {
+  for (const char* word :
+       {"__global__", "__device__", "__host__", "__shared__", "__constant__", "__managed__", "<<<"}) {
+    const std::string source =
+        std::string("# 1 \"a.cu\"\nint a;\n# 1 \"/opt/p.cuh\" 1 3\np\n# 1 \"/usr/include/v\" 1 3\nv\n") +
+        "# 2 \"/opt/p.cuh\" 2 3\n" + word + " q\n# 2 \"a.cu\" 2\nint b;\n";
+    std::string found;
+    for (const Token& token : lex(source).tokens) {
+      if (token.kind == TokenKind::kSystem || token.kind == TokenKind::kIdentifier)
+        found += "[" + std::string(token.text) + "]";
+    }
+    const std::string last = word[0] == '<' ? "" : "[" + std::string(word) + "]";
+    EXPECT_EQ(found, "[int][a][p][v\n]" + last + "[q][int][b]") << word;
+  }
 }
 
 TEST(CuLexer, is_total) {

@@ -41,14 +41,14 @@ TEST(Loops, take_no_else_from_others) {
 
 TEST(Loops, that_may_spin_tick_by_themselves) {
   EXPECT_TRUE(ticks_alone("while (*(volatile int*)p != x) n++;"));
-  EXPECT_TRUE(ticks_alone("while (r.load(acquire) != x) n++;"));
-  EXPECT_TRUE(ticks_alone("while (p->load() != x) n++;"));
-  EXPECT_TRUE(ticks_alone("while (n < 5) { n += atomicAdd(p, 0); }"));
-  EXPECT_TRUE(ticks_alone("while (__ldcv(p) == 0) n++;"));
+  EXPECT_TRUE(ticks_alone("while (__atomic_load_n(p, 2) == 0) n++;"));
+  EXPECT_TRUE(ticks_alone("__device__ void f() { std::atomic<int> r; while (r.load(acquire) != x) n++; }"));
+  EXPECT_TRUE(ticks_alone(
+      "__global__ void f(std::atomic_ref<int>* p) { std::atomic<int>* q = p; while (q->exchange(1) != x) n++; }"));
+  EXPECT_TRUE(ticks_alone("__device__ void f() { while (std::atomic_load(&r) != x) n++; }"));
   EXPECT_TRUE(ticks_alone("for (n = 0; n < 5;) { asm volatile(\"\" ::: \"memory\"); }"));
   EXPECT_TRUE(ticks_alone("while (n) {}"));
   EXPECT_TRUE(ticks_alone("while (n);"));
-  EXPECT_TRUE(ticks_alone("do { n++; } while (atomicCAS(p, 0, 1) != 0);"));
   EXPECT_TRUE(ticks_alone("while (true) { if (f()) break; }"));
   EXPECT_TRUE(ticks_alone("for (;;) { if (f()) break; }"));
   EXPECT_TRUE(ticks_alone("volatile int* flag; void f() { while (*flag == 0) n++; }"));
@@ -59,6 +59,28 @@ TEST(Loops, that_may_spin_tick_by_themselves) {
   EXPECT_TRUE(
       ticks_alone("__device__ int get(int* p) { int v; asm volatile(\"ld.acquire.sys.global.u32 %0, [%1];\" : "
                   "\"=r\"(v) : \"l\"(p)); return v; } void f() { while (get(p) == 0) n++; }"));
+}
+
+// They are yield points themselves: a second tick would only cost.
+TEST(Loops, whose_operations_let_others_run_have_no_tick_of_their_own) {
+  for (const char* condition : {"r.load(acquire) != x", "p->load() != x", "atomicAdd(p, 0) == 0", "__ldcv(p) == 0",
+                                "atomicCAS(p, 0, 1) != 0", "cuda::atomic_ref<int>(*p).load() == 0", "clock64() < t"}) {
+    EXPECT_FALSE(ticks_alone(std::string("while (") + condition + ") n++;")) << condition;
+  }
+  EXPECT_FALSE(ticks_alone("__device__ void f() { cuda::std::atomic<int> r; while (r.load() != x) n++; }"));
+  EXPECT_FALSE(ticks_alone("void host() { std::atomic<int> a; } __device__ void f() { while (r.load() != x) n++; }"));
+}
+
+TEST(Loops, that_jump_backwards_tick_at_their_label) {
+  EXPECT_EQ(rewritten("void f() { again: if (*(volatile int*)p == 0) goto again; }", Ticks::kAuto),
+            "void f() { again: ::anygin::simt::tick(); if (*(volatile int*)p == 0) goto again; }");
+  EXPECT_EQ(all("void f() { n++; a: b: n++; if (n < 5) goto a; if (n < 9) goto b; goto a; }"),
+            "void f() { n++; a: ::anygin::simt::tick(); b: ::anygin::simt::tick(); n++; if (n < 5) goto a; if (n < 9) "
+            "goto b; "
+            "goto a; }");
+  EXPECT_FALSE(ticks_alone("void f() { again: if (n++ < 5) goto again; }"));
+  EXPECT_FALSE(ticks_alone("void f() { volatile int v; if (v == n) goto out; n++; out: n--; }"));
+  EXPECT_FALSE(ticks_alone("void g() { out: v(); } void f() { volatile int v; if (v == n) goto out; out: n--; }"));
 }
 
 TEST(Loops, that_count_do_not) {

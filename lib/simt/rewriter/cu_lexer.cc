@@ -3,9 +3,13 @@
 // back to the user's files, which keeps the work proportional to the user's code.
 #include "anygin/simt/rewriter/cu_lexer.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace anygin::rewriter {
 namespace {
@@ -50,9 +54,39 @@ constexpr std::array<std::string_view, 24> kPunctuators = {"->*", "...", "<<=", 
                                                            "##",  "<=",  ">=",  "==",  "!=",  "&&", "||", "++",
                                                            "--",  "+=",  "-=",  "*=",  "/=",  "%=", "&=", "|="};
 
+constexpr std::array<std::string_view, 7> kCudaWords = {"__global__",   "__device__",  "__host__", "__shared__",
+                                                        "__constant__", "__managed__", "<<<"};
+
+// Headers that are found like the system's (-isystem, as build systems do for installed packages) but are written in
+// CUDA: they are treated as the user's text.
+std::set<std::string, std::less<>> cuda_headers(std::string_view source) {
+  std::vector<std::pair<size_t, Marker>> markers;
+  for (size_t at = 0; at < source.size();) {
+    Marker marker;
+    if (source[at] == '#' && parse_marker(source.substr(at, source.find('\n', at) - at), &marker))
+      markers.emplace_back(at, std::move(marker));
+    const size_t next = source.find("\n#", at);
+    if (next == std::string_view::npos) break;
+    at = next + 1;
+  }
+  std::set<std::string, std::less<>> files;
+  for (const std::string_view word : kCudaWords) {
+    for (size_t at = source.find(word); at != std::string_view::npos; at = source.find(word, at + 1)) {
+      const auto after = std::upper_bound(markers.begin(), markers.end(), at,
+                                          [](size_t place, const auto& marker) { return place < marker.first; });
+      if (after == markers.begin()) continue;
+      const Marker& marker = std::prev(after)->second;
+      if (marker.system && !marker.file.empty() && marker.file[0] != '<') files.insert(marker.file);
+    }
+  }
+  return files;
+}
+
 class Lexer {
  public:
-  explicit Lexer(std::string_view source) : source_(source) { enter({1, "<input>", false}); }
+  explicit Lexer(std::string_view source) : source_(source), cuda_headers_(cuda_headers(source)) {
+    enter({1, "<input>", false});
+  }
 
   TokenStream run() {
     while (at_ < source_.size()) {
@@ -73,8 +107,10 @@ class Lexer {
     if (fresh) stream_.files.push_back(marker.file);
     file_ = place->second;
     line_ = marker.line;
-    system_ = marker.system;
+    system_ = is_system(marker);
   }
+
+  bool is_system(const Marker& marker) const { return marker.system && cuda_headers_.count(marker.file) == 0; }
 
   void add(TokenKind kind, size_t length) {
     Token& token = stream_.tokens.emplace_back();
@@ -109,7 +145,7 @@ class Lexer {
       at_ = end;
       const std::string_view text = current_line();
       if (Marker next; parse_marker(text, &next)) {
-        if (!next.system) break;
+        if (!is_system(next)) break;
         marker = next;
       }
       end += text.size() + 1;
@@ -208,6 +244,7 @@ class Lexer {
   size_t at_ = 0;
   int file_ = 0;
   int line_ = 1;
+  const std::set<std::string, std::less<>> cuda_headers_;
   bool system_ = false;
   bool at_line_start_ = true;
 };

@@ -19,30 +19,26 @@ struct Loop {
   int end = kNowhere;        // after the body
 };
 
-bool is_spinning_word(const Code& code, int i) {
-  const std::string_view text = code.at(i).text;
-  static constexpr std::array<std::string_view, 19> kWords = {"volatile",
-                                                              "__volatile__",
-                                                              "asm",
-                                                              "__asm__",
-                                                              "__asm",
-                                                              "__ldcv",
-                                                              "atomic_ref",
-                                                              "clock",
-                                                              "clock64",
-                                                              "globaltimer",
-                                                              "__nanosleep",
-                                                              "test_and_set",
-                                                              "__ldcg",
-                                                              "compare_exchange_weak",
-                                                              "compare_exchange_strong",
-                                                              "atomic_load",
-                                                              "__atomic_load_n",
-                                                              "__threadfence",
-                                                              "__threadfence_system"};
-  if (std::find(kWords.begin(), kWords.end(), text) != kWords.end()) return true;
-  if (text == "load" || text == "exchange") return code.is(i - 1, ".") || code.is(i - 1, "->");
-  return text.substr(0, 6) == "atomic" && code.is(i + 1, "(");
+template <size_t kCount>
+bool is_one_of(const std::array<std::string_view, kCount>& words, std::string_view text) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+// What may read a word that another lane writes, or passes time, without being a yield point of its own as
+// cuda::atomic's operations, atomicAdd and its family, __ldcv, clock64 and __nanosleep are.
+bool is_spinning_word(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kWords = {
+      "volatile",      "__volatile__",        "asm", "__asm__", "__asm", "clock", "__atomic_load_n",
+      "__threadfence", "__threadfence_system"};
+  return is_one_of(kWords, text);
+}
+
+// Operations of std::atomic, where device code speaks of it: nothing in them lets others run.
+bool is_atomic_operation(const Code& code, int i) {
+  static constexpr std::array<std::string_view, 5> kMembers = {"load", "exchange", "test_and_set",
+                                                               "compare_exchange_weak", "compare_exchange_strong"};
+  if (is_one_of(kMembers, code.at(i).text)) return code.is(i - 1, ".") || code.is(i - 1, "->");
+  return code.at(i).text.substr(0, 7) == "atomic_" && code.is(i + 1, "(");
 }
 
 bool is_endless(const Code& code, const Loop& loop) {
@@ -66,6 +62,7 @@ class LoopRewriter {
   void run() {
     if (ticks_ == Ticks::kNone) return;
     if (ticks_ == Ticks::kAuto) {
+      find_std_atomic();
       find_volatile_names();
       find_spinning_functions();
     }
@@ -73,10 +70,19 @@ class LoopRewriter {
       if (!code_.is_identifier(i)) continue;
       if (code_.is(i, "do")) find_do(i);
       if ((code_.is(i, "while") && tails_.count(i) == 0) || code_.is(i, "for")) find_headed(i);
+      if (code_.is(i, "goto")) find_label(i);
     }
   }
 
  private:
+  // No GPU compiler takes std::atomic in device code, but this one does.
+  void find_std_atomic() {
+    for (int i = 2; i < code_.size() && !std_atomic_; ++i) {
+      const bool named = code_.at(i).text.substr(0, 6) == "atomic" && code_.is(i - 1, "::") && code_.is(i - 2, "std");
+      std_atomic_ = named && !(code_.is(i - 3, "::") && code_.is(i - 4, "cuda")) && scopes_.in_device_code(i);
+    }
+  }
+
   // Names declared volatile anywhere in the user's text: `volatile int* flag`, also members and parameters.
   void find_volatile_names() {
     for (int i = 0; i < code_.size(); ++i) {
@@ -129,7 +135,8 @@ class LoopRewriter {
   bool spins(int from, int to) const {
     for (int i = from; i < to; ++i) {
       if (!code_.is_identifier(i)) continue;
-      if (is_spinning_word(code_, i) || names_.count(code_.at(i).text) != 0) return true;
+      if (is_spinning_word(code_.at(i).text) || names_.count(code_.at(i).text) != 0) return true;
+      if (std_atomic_ && is_atomic_operation(code_, i)) return true;
     }
     return false;
   }
@@ -153,6 +160,21 @@ class LoopRewriter {
     tails_.insert(loop.end);
     if (code_.is(loop.end + 1, "(") && code_.partner(loop.end + 1) != kNowhere) loop.condition = loop.end + 1;
     insert(loop);
+  }
+
+  // `again: ... goto again;` is a loop, too.
+  void find_label(int jump) {
+    if (!code_.is(jump + 2, ";")) return;  // `goto *place;`
+    const std::string_view name = code_.at(jump + 1).text;
+    for (int i = jump - 1; i >= 0; --i) {
+      if (!code_.is(i, name) || !code_.is(i + 1, ":")) continue;
+      const bool statement =
+          code_.is(i - 1, ";") || code_.is(i - 1, "{") || code_.is(i - 1, "}") || code_.is(i - 1, ":");
+      if (!statement || scopes_.function(i) != scopes_.function(jump)) continue;
+      if (!labels_.insert(i).second || (ticks_ != Ticks::kAll && !spins(i, jump))) return;
+      code_.insert_after(i + 1, " ::anygin::simt::tick();");
+      return;
+    }
   }
 
   bool wanted(const Loop& loop) const {
@@ -180,6 +202,8 @@ class LoopRewriter {
   const Ticks ticks_;
   std::set<std::string_view> names_;
   std::set<int> tails_;
+  std::set<int> labels_;
+  bool std_atomic_ = false;  // some device code uses std::atomic
 };
 
 }  // namespace

@@ -105,27 +105,34 @@ class AtomicOperations {
   // For pointers `value` counts elements.
   template <typename Operand = ::std::conditional_t<::std::is_pointer_v<T>, ptrdiff_t, T>>
   T fetch_add(Same<Operand> value, Order order = kDefault) const {
+    poll_point();
     if constexpr (kNative) return __atomic_fetch_add(self().address(), value, static_cast<int>(order));
     return update([value](T old) { return static_cast<T>(old + value); }, order);
   }
   template <typename Operand = ::std::conditional_t<::std::is_pointer_v<T>, ptrdiff_t, T>>
   T fetch_sub(Same<Operand> value, Order order = kDefault) const {
+    poll_point();
     if constexpr (kNative) return __atomic_fetch_sub(self().address(), value, static_cast<int>(order));
     return update([value](T old) { return static_cast<T>(old - value); }, order);
   }
   T fetch_and(T value, Order order = kDefault) const {
+    poll_point();
     return __atomic_fetch_and(self().address(), value, static_cast<int>(order));
   }
   T fetch_or(T value, Order order = kDefault) const {
+    poll_point();
     return __atomic_fetch_or(self().address(), value, static_cast<int>(order));
   }
   T fetch_xor(T value, Order order = kDefault) const {
+    poll_point();
     return __atomic_fetch_xor(self().address(), value, static_cast<int>(order));
   }
   T fetch_min(T value, Order order = kDefault) const {
+    poll_point();
     return update([value](T old) { return value < old ? value : old; }, order);
   }
   T fetch_max(T value, Order order = kDefault) const {
+    poll_point();
     return update([value](T old) { return old < value ? value : old; }, order);
   }
 
