@@ -16,14 +16,14 @@ SimWorld::SimWorld(Ingredients in)
       World(SimWorldParts::clock, SimWorldParts::choices, SimWorldParts::executor, SimWorldParts::trace,
             SimWorldParts::memory, SimWorldParts::heap, SimWorldParts::page),
       control_(next_engine_id()),
-      fabric_(next_engine_id(), in.faults, in.checker),
+      fabric_(next_engine_id(), in.faults, in.checkers),
       lanes_(next_engine_id()) {
   SimWorldParts::executor.use_wake_word(SimWorldParts::page.control().wake);
   World::control = &control_;
   World::fabrics = &fabric_;
-  if (in.checker != nullptr) {
-    in.checker->set_world(this);
-    SimWorldParts::trace.add(*in.checker);
+  if (in.checkers != nullptr) {
+    in.checkers->set_world(*this);
+    SimWorldParts::trace.add(*in.checkers);
   }
   World::executor.add(fabric_);
   World::executor.add(control_);

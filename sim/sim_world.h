@@ -9,7 +9,7 @@
 
 #include "anygin/base/options.h"
 #include "anygin/base/world.h"
-#include "anygin/sim/flow_checker.h"
+#include "anygin/sim/promise_checkers.h"
 #include "anygin/sim/run_result.h"
 #include "anygin/sim/sim_control.h"
 #include "anygin/sim/sim_executor.h"
@@ -59,7 +59,7 @@ class SimWorld final : private SimWorldParts, public World {
     SimChoices& choices;
     ProgramThreads* threads = nullptr;
     FaultPlan& faults;
-    FlowChecker* checker = nullptr;  // null: promises are not checked
+    PromiseCheckers* checkers = nullptr;  // null: promises are not checked
     std::unique_ptr<TraceSink> trace_file{};
     size_t heap_bytes = size_t{1} << 32;  // sparse
   };

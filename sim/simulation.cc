@@ -7,12 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "anygin/base/code_site.h"
 #include "anygin/base/env_real.h"
 #include "anygin/base/trace_file.h"
 #include "anygin/comm/hang.h"
 #include "anygin/comm/process_state.h"
 #include "anygin/sim/real_calls.h"
 #include "anygin/simt/device.h"
+#include "anygin/simt/device_runtime.h"
 
 namespace anygin::sim {
 namespace {
@@ -32,6 +34,11 @@ std::unique_ptr<TraceSink> open_trace_file(Clock& clock) {
   Result<std::unique_ptr<TraceFile>> file = TraceFile::open(options().trace_file, clock);
   if (!file.ok()) refuse(file.status(), 3);
   return std::move(*file);
+}
+
+std::string kernel_name(const void* function) {
+  const simt::KernelRecord* const record = simt::anygin_find_kernel(function);
+  return record != nullptr ? record->name : describe_site(function);
 }
 
 }  // namespace
@@ -65,7 +72,8 @@ Simulation::Simulation(SimSettings settings)
       choices_(make_choices(settings_)),
       scheduler_(clock_, choices_),
       threads_(clock_, [this] { drive(); }),
-      checker_([this](std::string what) { add_finding(RunVerdict::kFinding, std::move(what)); }) {
+      checkers_([this](std::string what) { add_finding(RunVerdict::kFinding, std::move(what)); }),
+      waits_(&kernel_name) {
   scheduler_.add(threads_);
   scheduler_.set_observer([this] { observe(); });
 }
@@ -73,7 +81,8 @@ Simulation::Simulation(SimSettings settings)
 World& Simulation::world() {
   if (!world_) {
     world_ = std::make_unique<SimWorld>(SimWorld::Ingredients{clock_, scheduler_, choices_, &threads_, settings_.faults,
-                                                              &checker_, open_trace_file(clock_)});
+                                                              &checkers_, open_trace_file(clock_)});
+    world_->sim_trace().add(waits_);
   }
   return *world_;
 }
@@ -112,15 +121,27 @@ void Simulation::judge_standstill() {
                               lane.thread[2], lane.what));
     }
     for (const std::string& line : threads_.describe_waits()) result_.add(RunVerdict::kHang, step, "hang: " + line);
+    const std::string circle = waits_.describe().circle;
+    if (!circle.empty()) result_.add(RunVerdict::kHang, step, "hang: " + circle);
   }
   const bool first = !std::exchange(judged_, true) || step > judged_at_step_ + 1000;
   if (first) {
     judged_at_step_ = step;
     comm::ProcessState::get().hang_monitor().judge(title, "hang: nothing could ever move again (simulated world)");
     for (const std::string& line : threads_.describe_waits()) std::fprintf(stderr, "anygin:   host %s\n", line.c_str());
+    print_graph();
     return;
   }
   end_process(kExitHang);
+}
+
+void Simulation::print_graph() const {
+  const WaitGraph::Report graph = waits_.describe();
+  std::vector<std::string> lines = graph.edges;
+  for (const std::string& line : simt::unplaced_blocks()) lines.push_back(line);
+  if (!graph.circle.empty()) lines.push_back(graph.circle);
+  if (!lines.empty()) std::fprintf(stderr, "anygin: who waits for whom:\n");
+  for (const std::string& line : lines) std::fprintf(stderr, "anygin:   %s\n", line.c_str());
 }
 
 // --- The end ---------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include "anygin/sim/scheduler.h"
 #include "anygin/sim/sim_settings.h"
 #include "anygin/sim/sim_world.h"
+#include "anygin/sim/wait_graph.h"
 
 namespace anygin::sim {
 
@@ -38,6 +39,7 @@ class Simulation {
   void drive();
   void observe();
   void judge_standstill();
+  void print_graph() const;
   [[noreturn]] void end_process(int exit_code);
 
   SimSettings settings_;
@@ -45,7 +47,8 @@ class Simulation {
   SimChoices choices_;
   Scheduler scheduler_;
   ProgramThreads threads_;
-  FlowChecker checker_;
+  PromiseCheckers checkers_;
+  WaitGraph waits_;
   std::unique_ptr<SimWorld> world_;
   RunResult result_;
   uint64_t judged_at_step_ = 0;

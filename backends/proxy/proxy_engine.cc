@@ -309,6 +309,9 @@ void ProxyEngine::record(TraceKind kind, const Context& context, Rank peer, cons
   event.operation = gfd.operation;
   event.bytes = gfd.bytes;
   event.value = static_cast<uint64_t>(gfd.op);
+  const uint64_t* cell = &context.shared.view.peers[peer].consumed;
+  if (kind == TraceKind::kPost) cell = gfd.has_counter ? &context.shared.counters[gfd.counter_id] : nullptr;
+  if (cell != nullptr) event.at = world().memory.name_of(cell).value_or(MemName{});
   event.call_site = reinterpret_cast<const void*>(gfd.call_site);
   sink.record(event);
 }

@@ -90,6 +90,26 @@ TEST(CheckCommand, a_hang_has_its_exit_code_and_who_waits) {
   EXPECT_THAT(run.output, HasSubstr("waitSignal of rank 0, context 0 index 0: wants 3, is 2"));
 }
 
+TEST(CheckCommand, a_hang_tells_who_could_have_ended_it) {
+  const CommandResult run =
+      anygin("check --seeds 1 --once --no-minimise --out /tmp -- " ANYGIN_EXAMPLES_DIR "/hang -r 3");
+  EXPECT_THAT(run.output,
+              HasSubstr("who waits for whom:\nanygin:   rank 0 kernel {anonymous}::gather_signals (launch 2) "
+                        "waits for a signal (context 0 index 0)"));
+}
+
+TEST(CheckCommand, kernels_in_crossed_orders_are_named) {
+  const CommandResult run =
+      anygin("check --seeds 3 --no-minimise --out /tmp -- " ANYGIN_SIMULATED_DIR "/crossed meet_in_another_order");
+  EXPECT_EQ(run.code, 4) << run.output;
+  EXPECT_TRUE(std::regex_search(
+      run.output, std::regex("circle: rank 0 kernel .*first \\(launch \\d+\\) -> rank 1 kernel .*second \\(launch "
+                             "\\d+\\) -> rank 0; crossed kernels: ranks launch kernels that wait for each other in "
+                             "different orders")))
+      << run.output;
+  EXPECT_THAT(run.output, HasSubstr("which is queued behind kernel"));
+}
+
 TEST(CheckCommand, a_planned_error_ends_the_program_but_does_not_hang_it) {
   const CommandResult run =
       anygin("check --seeds 5 --faults error:remote-access@2 -- " ANYGIN_EXAMPLES_DIR "/ring -r 2");
