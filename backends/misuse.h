@@ -99,7 +99,7 @@ inline void report_nonportable(const Misuse& misuse) {
   anygin_report_nonportable(&misuse);
 }
 #else
-ANYGIN_DEVICE inline void record_misuse(const Misuse& misuse) {
+ANYGIN_DEVICE_OUTLINED inline void record_misuse(Misuse misuse) {
   MisuseBlock* block = static_cast<MisuseBlock*>(misuse.sink);
   if (!block || claim(&block->taken, 1u) != 0) return;
   block->misuse = misuse;
@@ -110,7 +110,7 @@ ANYGIN_DEVICE inline void record_misuse(const Misuse& misuse) {
   }
   publish(&block->complete, 1u);
 }
-ANYGIN_DEVICE inline void report_misuse(const Misuse& misuse) {
+ANYGIN_DEVICE_OUTLINED inline void report_misuse(Misuse misuse) {
   record_misuse(misuse);
   if (misuse.abort_word) publish(misuse.abort_word, static_cast<uint32_t>(AbortCause::kMisuse));
   leave_kernel(misuse.abort_word);

@@ -148,7 +148,7 @@ class ProxyBackend::Contexts final : public ContextSet {
  private:
   void add(uint32_t index) {
     const ContextShape& shape = memory_->shape();
-    ContextView& view = memory_->views()[index];
+    ContextView& view = memory_->view(index);
     const uint32_t slot = slots_[index];
     view.engine = static_cast<Engine*>(&backend_.engine_);
     view.doorbell = backend_.engine_.doorbell(slot);
@@ -157,6 +157,7 @@ class ProxyBackend::Contexts final : public ContextSet {
     view.signals = signals_.cells() == nullptr ? nullptr : signals_.cells() + first_cell;
     EngineContext context;
     context.view = view;
+    context.claims = claims_of(view);
     context.index = index;
     context.counters = memory_->counters(index);
     context.ops = {*first_ + index, backend_.rank_,    shape.signals,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/proxy/proxy_context_set.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "anygin/base/world.h"
@@ -30,22 +31,21 @@ ContextMemory::Layout::Layout(const ContextShape& shape) {
   dirty = append<uint64_t>(&bytes, contexts * dirty_words(shape));
   counters = append<uint64_t>(&bytes, contexts * shape.counters);
   rings = append<Gfd>(&bytes, contexts * shape.peers << shape.depth_log2);
-  claims = append<PeerClaims>(&kernel_bytes, contexts * shape.peers);
   counter_bases = append<uint64_t>(&kernel_bytes, contexts * shape.counters);
   signal_bases = append<uint64_t>(&kernel_bytes, contexts * shape.signals);
+  kernel_bytes = std::max<uint64_t>(kernel_bytes, kCacheLine);
 }
 
 Result<std::unique_ptr<ContextMemory>> ContextMemory::create(const ContextShape& shape) {
   ANYGIN_ASSERT(shape.contexts > 0 && shape.peers > 0 && shape.depth_log2 <= kDepthLog2Max);
   const Layout layout(shape);
-  Result<NearBlock> views = NearBlock::create(shape.contexts * sizeof(ContextView), -1);
+  Result<NearBlock> views = NearBlock::create(shape.contexts * context_bytes(shape.peers), -1);
   if (!views.ok()) return views.status();
   Result<NearBlock> own = NearBlock::create(layout.kernel_bytes, -1);
   if (!own.ok()) return own.status();
   Result<char*> base = world().heap.allocate(layout.bytes, -1);
   if (!base.ok()) return base.status();
   std::unique_ptr<ContextMemory> made(new ContextMemory(shape, layout, *base, std::move(*views), std::move(*own)));
-  ANYGIN_TRY(made->start_claims());
   ANYGIN_TRY(made->publish());
   return made;
 }
@@ -54,7 +54,7 @@ ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, ch
                              NearBlock own)
     : shape_(shape), layout_(layout), base_(base), views_(std::move(view_block)), own_(std::move(own)) {
   for (uint32_t i = 0; i < shape_.contexts; ++i) {
-    ContextView& view = views()[i];
+    ContextView& view = this->view(i);
     view.rank_count = shape_.peers;
     view.depth_log2 = shape_.depth_log2;
     view.signal_count = shape_.signals;
@@ -63,19 +63,14 @@ ContextMemory::ContextMemory(const ContextShape& shape, const Layout& layout, ch
     view.dirty_peers = array_of<uint64_t>(layout_.dirty, i, dirty_words(shape_));
     view.peers = array_of<PeerWords>(layout_.peers, i, shape_.peers);
     view.counters = counters(i);
-    view.claims = array_at<PeerClaims>(own_.kernel(), layout_.claims, i, shape_.peers);
     view.counter_bases = array_at<uint64_t>(own_.kernel(), layout_.counter_bases, i, shape_.counters);
     view.signal_bases = array_at<uint64_t>(own_.kernel(), layout_.signal_bases, i, shape_.signals);
-    for (uint32_t peer = 0; peer < shape_.peers; ++peer) view.peers[peer].consumed = kFirstIndex;
+    for (uint32_t peer = 0; peer < shape_.peers; ++peer) {
+      PeerClaims& claims = claims_of(view)[peer];
+      claims.produced = claims.consumed_seen = kFirstIndex;
+      view.peers[peer].consumed = kFirstIndex;
+    }
   }
-}
-
-Status ContextMemory::start_claims() {
-  auto* claims = array_at<PeerClaims>(own_.host(), layout_.claims, 0, 0);
-  for (uint64_t i = 0; i < uint64_t{shape_.contexts} * shape_.peers; ++i) {
-    claims[i].produced = claims[i].consumed_seen = kFirstIndex;
-  }
-  return own_.publish();
 }
 
 ContextMemory::~ContextMemory() {

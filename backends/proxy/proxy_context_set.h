@@ -23,15 +23,17 @@ struct ContextShape {
 class ContextMemory {
  public:
   // Fails with kCudaError when the heap is full. Indices start at kFirstIndex, all else is zero. What is written to
-  // views() afterwards reaches kernels with publish().
+  // a view afterwards reaches kernels with publish(), before they run.
   static Result<std::unique_ptr<ContextMemory>> create(const ContextShape& shape);
   ~ContextMemory();
   ContextMemory(const ContextMemory&) = delete;
   ContextMemory& operator=(const ContextMemory&) = delete;
 
-  ContextView* views() const { return reinterpret_cast<ContextView*>(views_.host()); }
+  ContextView& view(uint32_t context) const {
+    return *reinterpret_cast<ContextView*>(views_.host() + context * context_bytes(shape_.peers));
+  }
   Status publish() { return views_.publish(); }
-  // The array of views that kernels get.
+  // The views, each with its claims behind it, as kernels get them.
   void* kernel_views() const { return views_.kernel(); }
   const ContextShape& shape() const { return shape_; }
   uint64_t* counters(uint32_t context) const;
@@ -41,8 +43,8 @@ class ContextMemory {
   // Offsets of the arrays within the mapping.
   struct Layout {
     explicit Layout(const ContextShape& shape);
-    uint64_t peers = 0, dirty = 0, counters = 0, rings = 0, bytes = 0;           // shared with the engine
-    uint64_t claims = 0, counter_bases = 0, signal_bases = 0, kernel_bytes = 0;  // the kernels' own
+    uint64_t peers = 0, dirty = 0, counters = 0, rings = 0, bytes = 0;  // shared with the engine
+    uint64_t counter_bases = 0, signal_bases = 0, kernel_bytes = 0;     // the kernels' own
   };
 
   ContextMemory(const ContextShape& shape, const Layout& layout, char* base, NearBlock views, NearBlock own);
@@ -54,13 +56,12 @@ class ContextMemory {
   T* array_of(uint64_t offset, uint64_t context, uint64_t each) const {
     return array_at<T>(base_, offset, context, each);
   }
-  Status start_claims();
 
   const ContextShape shape_;
   const Layout layout_;
   char* const base_;
   NearBlock views_;
-  NearBlock own_;  // of the kernels
+  NearBlock own_;  // the kernels' bases
 };
 
 }  // namespace anygin::proxy

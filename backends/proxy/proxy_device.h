@@ -24,35 +24,50 @@ struct PeerClaims {
   uint32_t consumed_seen;                 // an earlier value of `consumed`, where reading that takes long
 };
 
-// One context, for kernels: plain pointers into memory that device and engine share. Owned by ProxyContextSet; valid
-// until it is destroyed.
-struct ContextView {
-  // Fixed after creation.
+// One context, for kernels: plain pointers into memory that device and engine share. Owned by ContextMemory; valid
+// until it is destroyed. Its claims follow it, so that a kernel finds both without a load in between.
+struct alignas(kCacheLine) ContextView {
+  // Fixed after creation, in the order in which a GPU needs it: 32 bytes are one load there.
   uint32_t rank_count;
   uint32_t depth_log2;
   uint32_t signal_count;
   uint32_t counter_count;
-  void* engine;           // for ring_doorbell
-  uint64_t doorbell_bit;  // this context, in *doorbell
-  // Devices write, the engine reads.
-  Gfd* rings;             // rank_count rings of 1 << depth_log2
-  uint64_t* dirty_peers;  // a bit a peer: its ring has new descriptors
-  uint64_t* doorbell;     // a bit a context: it has dirty peers
-  // The engine and NICs write, devices read.
-  PeerWords* peers;  // rank_count
-  const uint64_t* counters;
-  const uint64_t* signals;
-  // Devices write. The engine reads claims where kernels are code of its process.
-  PeerClaims* claims;  // rank_count
-  // Devices only.
-  uint64_t* counter_bases;
-  uint64_t* signal_bases;
+  Gfd* rings;                // devices write, the engine reads: rank_count rings of 1 << depth_log2
+  PeerWords* peers;          // the engine writes, devices read: rank_count
+  const uint64_t* signals;   // NICs write, devices read
+  uint64_t* signal_bases;    // devices only
+  const uint64_t* counters;  // the engine writes, devices read
+  uint64_t* counter_bases;   // devices only
+  void* engine;              // for ring_doorbell
+  uint64_t* dirty_peers;     // devices write, the engine reads: a bit a peer: its ring has new descriptors
+  uint64_t* doorbell;        // devices write, the engine reads: a bit a context: it has dirty peers
+  uint64_t doorbell_bit;     // this context, in *doorbell
 };
 static_assert(std::is_trivially_copyable_v<ContextView> && std::is_standard_layout_v<ContextView>,
               "kernels get it as bytes");
 
+// From one context to the next.
+ANYGIN_HOST_DEVICE constexpr size_t context_bytes(uint32_t peers) {
+  return sizeof(ContextView) + peers * sizeof(PeerClaims);
+}
+// Devices write. The engine reads claims where kernels are code of its process.
+ANYGIN_HOST_DEVICE inline PeerClaims* claims_of(const ContextView& view) {
+  return reinterpret_cast<PeerClaims*>(const_cast<ContextView*>(&view + 1));
+}
+
 ANYGIN_DEVICE inline const ContextView& view_of(const DeviceContext& context) {
-  return static_cast<const ContextView*>(context.handle)[context.context];
+  const size_t offset = context.context * context_bytes(static_cast<uint32_t>(context.rank_count));
+  return *reinterpret_cast<const ContextView*>(static_cast<const char*>(context.handle) + offset);
+}
+
+// One peer's ring. A lane looks it up before it claims a slot: what it reads is on its way together.
+struct PeerRing {
+  Gfd* slots;
+  int depth_log2;
+};
+ANYGIN_DEVICE inline PeerRing ring_of(const ContextView& view, int peer) {
+  return {view.rings + (static_cast<uint64_t>(static_cast<uint32_t>(peer)) << view.depth_log2),
+          static_cast<int>(view.depth_log2)};
 }
 
 // The consumer index of a ring, and a wait for it to reach `want`.
@@ -73,22 +88,26 @@ ANYGIN_DEVICE inline WaitReason reason_of(const DeviceContext& context, WaitKind
   return reason;
 }
 
-// Waits until the ring has room for `index` (P33: a full ring delays). False if the context was aborted.
-ANYGIN_DEVICE inline bool wait_for_credit(const DeviceContext& context, int peer, RingIndex index,
-                                          const void* call_site) {
+// Waits until the ring has room for `index` (P33: a full ring delays). False if the context was aborted. `seen` is an
+// earlier value of the consumer index, where reading that takes long.
+ANYGIN_DEVICE inline bool wait_for_credit(const DeviceContext& context, int peer, int depth_log2, RingIndex index,
+                                          RingIndex* seen, const void* call_site) {
   const ContextView& view = view_of(context);
   const uint64_t* consumed = &view.peers[peer].consumed;
-  const uint32_t depth = (uint32_t{1} << view.depth_log2) + (MUTANT(proxy_credit_off_by_one) ? 1u : 0u);
+  const uint32_t depth = (uint32_t{1} << depth_log2) + (MUTANT(proxy_credit_off_by_one) ? 1u : 0u);
   const auto has_credit = [consumed, index, depth] { return index.distance_from(load_index(consumed)) < depth; };
   const RingIndex want = index + (1 - depth);
 #if defined(ANYGIN_TARGET_CUDA)
-  uint32_t* seen = &view.claims[peer].consumed_seen;
-  if (index.distance_from(RingIndex(load_relaxed(seen))) < depth) return true;
+  if (index.distance_from(*seen) < depth) return true;
 #endif
   const WaitOutcome outcome =
       wait_until(has_credit, context.abort_word, reason_of(context, WaitKind::kCredit, peer, want, call_site));
 #if defined(ANYGIN_TARGET_CUDA)
-  store_relaxed(seen, load_index(consumed).raw());  // of several lanes an older value may stay: it promises less
+  *seen = load_index(consumed);
+  // Of several lanes an older value may stay: it promises less.
+  store_relaxed(&claims_of(view)[peer].consumed_seen, seen->raw());
+#else
+  (void)seen;
 #endif
   return outcome == WaitOutcome::kSatisfied;
 }
@@ -106,12 +125,11 @@ ANYGIN_DEVICE inline void ring_peer(const ContextView& view, int peer) {
 
 // Writes one descriptor into its slot; the slot is the caller's. Word 0 goes last: it makes the others official, and
 // its release is the system-scope release that the kernel's earlier writes need.
-ANYGIN_DEVICE inline void post_gfd(const ContextView& view, int peer, RingIndex index, const GfdFields& fields) {
+ANYGIN_DEVICE inline void post_gfd(const ContextView& view, int peer, const PeerRing& ring, RingIndex index,
+                                   const GfdFields& fields) {
   uint64_t words[kGfdWords];
-  encode_gfd(fields, lap_tag(index, static_cast<int>(view.depth_log2)), words);
-  uint64_t* slot = view.rings[(static_cast<uint64_t>(static_cast<uint32_t>(peer)) << view.depth_log2) +
-                              slot_of(index, static_cast<int>(view.depth_log2))]
-                       .words;
+  encode_gfd(fields, lap_tag(index, ring.depth_log2), words);
+  uint64_t* slot = ring.slots[slot_of(index, ring.depth_log2)].words;
 #if defined(ANYGIN_MUTANTS)
   if (MUTANT(proxy_publish_before_payload)) {
     publish(&slot[0], words[0]);
@@ -119,7 +137,7 @@ ANYGIN_DEVICE inline void post_gfd(const ContextView& view, int peer, RingIndex 
     anygin_yield();
   }
 #endif
-  for (int i = 1; i < kGfdWords; ++i) slot[i] = words[i];
+  store_words<1, kGfdWords>(slot, words);
   publish(&slot[0], words[0]);
   if (!MUTANT(proxy_lost_doorbell)) ring_peer(view, peer);
 }
@@ -128,7 +146,10 @@ ANYGIN_DEVICE inline void post_gfd(const ContextView& view, int peer, RingIndex 
 ANYGIN_DEVICE inline void post_pieces(const DeviceContext& context, int peer, GfdFields last, uint64_t bytes) {
   const ContextView& view = view_of(context);
   const uint32_t more = bytes == 0 ? 0 : static_cast<uint32_t>((bytes - 1) / kGfdBytesMax);
-  const RingIndex first(claim(&view.claims[peer].produced, more + 1));
+  const PeerRing ring = ring_of(view, peer);
+  PeerClaims& claims = claims_of(view)[peer];
+  const RingIndex first(claim(&claims.produced, more + 1));
+  RingIndex seen(load_relaxed(&claims.consumed_seen));
   const void* call_site = reinterpret_cast<const void*>(last.call_site);
   last.operation = first.raw();
   for (uint32_t i = 0; i <= more; ++i) {
@@ -140,8 +161,8 @@ ANYGIN_DEVICE inline void post_pieces(const DeviceContext& context, int peer, Gf
       piece.local.offset += done;
       piece.remote.offset += done;
     }
-    if (!wait_for_credit(context, peer, first + i, call_site)) return;
-    post_gfd(view, peer, first + i, piece);
+    if (!wait_for_credit(context, peer, ring.depth_log2, first + i, &seen, call_site)) return;
+    post_gfd(view, peer, ring, first + i, piece);
   }
 }
 
@@ -190,7 +211,7 @@ ANYGIN_DEVICE inline void proxy_get(const DeviceContext& context, const GetReque
 // A request names its peer and the first index that it need not wait for.
 ANYGIN_DEVICE inline void proxy_flush_async(const DeviceContext& context, int peer, FlushRequest* request) {
   request->opaque[0] = static_cast<uint64_t>(static_cast<uint32_t>(peer));
-  const uint32_t produced = load_relaxed(&proxy::view_of(context).claims[peer].produced);
+  const uint32_t produced = load_relaxed(&proxy::claims_of(proxy::view_of(context))[peer].produced);
   request->opaque[1] = MUTANT(proxy_flush_one_short) ? produced - 1 : produced;
 }
 

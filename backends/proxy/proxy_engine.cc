@@ -84,7 +84,7 @@ void ProxyEngine::add_context(uint32_t slot, const EngineContext& context) {
   added->failed.resize(view.rank_count);
   for (uint64_t peer = 0; peer < view.rank_count; ++peer) {
     added->rings.emplace_back(view.rings + (peer << view.depth_log2), view.peers + peer,
-                              kernels_ring_ ? view.claims + peer : nullptr, static_cast<int>(view.depth_log2));
+                              kernels_ring_ ? context.claims + peer : nullptr, static_cast<int>(view.depth_log2));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   ANYGIN_ASSERT(reserved_[slot] && !contexts_[slot]);
@@ -131,7 +131,7 @@ bool ProxyEngine::busy() const {
     const ContextView& view = context->shared.view;
     for (uint32_t peer = 0; peer < view.rank_count; ++peer) {
       const RingIndex consumed = load_index(&view.peers[peer].consumed);
-      if (kernels_ring_ ? RingIndex(load_relaxed(&view.claims[peer].produced)) != consumed
+      if (kernels_ring_ ? RingIndex(load_relaxed(&context->shared.claims[peer].produced)) != consumed
                         : holds(view, peer, consumed)) {
         return true;
       }

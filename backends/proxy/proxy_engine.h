@@ -20,9 +20,10 @@ namespace anygin::proxy {
 
 // The engine's side of a context; the memory is the ContextSet's and outlives it.
 struct EngineContext {
-  ContextView view;              // as the kernel has it
-  uint32_t index = 0;            // the kernel's number of this context, for trace and reports
-  uint64_t* counters = nullptr;  // view.counters, writable
+  ContextView view;                    // as the kernel has it
+  const PeerClaims* claims = nullptr;  // the kernel's, by peer; not read where kernels do not ring
+  uint32_t index = 0;                  // the kernel's number of this context, for trace and reports
+  uint64_t* counters = nullptr;        // view.counters, writable
   OpContext ops;
 };
 

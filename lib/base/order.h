@@ -23,11 +23,10 @@ template <typename T>
 ANYGIN_DEVICE inline T load_relaxed(const T* word) {
   return cuda::atomic_ref<T, cuda::thread_scope_system>(*const_cast<T*>(word)).load(cuda::memory_order_relaxed);
 }
-// What a wait's predicate looks at: acquires, so that no fence follows. A fence costs half a microsecond, as it also
-// waits for this thread's stores.
+// What a wait's predicate looks at; the wait observes once it holds.
 template <typename T>
 ANYGIN_DEVICE inline T poll(const T* word) {
-  return cuda::atomic_ref<T, cuda::thread_scope_system>(*const_cast<T*>(word)).load(cuda::memory_order_acquire);
+  return load_relaxed(word);
 }
 template <typename T>
 ANYGIN_DEVICE inline void store_relaxed(T* word, T value) {
@@ -41,8 +40,14 @@ ANYGIN_DEVICE inline T claim(T* word, T count) {
 ANYGIN_DEVICE inline void release_writes() {
   cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_system);
 }
+// The fence that only acquires drops what the multiprocessor holds of memory; the others also wait for this thread's
+// stores, half a microsecond.
 ANYGIN_DEVICE inline void observe_then_read() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.acquire.sys;" ::: "memory");
+#else
   cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_system);
+#endif
 }
 template <typename T>
 ANYGIN_DEVICE inline void publish(T* word, T value) {
@@ -124,6 +129,21 @@ inline T observe(const T* word) {
 }
 #endif
 
+// Plain stores of words [First, Last), which become official with what is published later; `to` is aligned to a cache
+// line. A GPU stores two words at once where it can: each store is a message of its own on the bus.
+template <int First, int Last>
+ANYGIN_DEVICE inline void store_words(uint64_t* to, const uint64_t* from) {
+  int i = First;
+#if defined(ANYGIN_TARGET_CUDA)
+  if (i % 2 != 0 && i < Last) {
+    to[i] = from[i];
+    ++i;
+  }
+  for (; i + 1 < Last; i += 2) *reinterpret_cast<ulonglong2*>(&to[i]) = make_ulonglong2(from[i], from[i + 1]);
+#endif
+  for (; i < Last; ++i) to[i] = from[i];
+}
+
 // Waits until `predicate()` holds, then observes. The predicate is pure, captures by value or from the lane's stack,
 // reads shared words with poll(), and is evaluated by the scheduler. Returns kDeadline only if `deadline` is given; a
 // hopeless wait does not return.
@@ -159,6 +179,7 @@ ANYGIN_DEVICE inline void leave_kernel(const uint32_t* abort_word) {
   *farewell() = farewell_for(abort_word);
   __threadfence_block();
   asm volatile("exit;");
+  __builtin_unreachable();
 }
 // Behind a barrier of the block that a lane may have left instead: nobody goes on without it.
 ANYGIN_DEVICE inline void leave_with_others(const uint32_t* abort_word) {
@@ -166,7 +187,7 @@ ANYGIN_DEVICE inline void leave_with_others(const uint32_t* abort_word) {
 }
 
 // Notes a long wait on the board that `abort_word` begins; null if it is full around the place where this lane looks.
-__device__ __noinline__ inline WaitEntry* note_wait(const uint32_t* abort_word, const WaitReason& reason) {
+ANYGIN_DEVICE_OUTLINED inline WaitEntry* note_wait(const uint32_t* abort_word, WaitReason reason) {
   auto* board = reinterpret_cast<WaitBoard*>(const_cast<uint32_t*>(abort_word));
   const uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -185,8 +206,7 @@ __device__ __noinline__ inline WaitEntry* note_wait(const uint32_t* abort_word, 
   }
   return nullptr;
 }
-ANYGIN_DEVICE inline void forget_wait(WaitEntry* entry) {
-  if (!entry) return;
+ANYGIN_DEVICE_OUTLINED inline void forget_wait(WaitEntry* entry) {
   store_relaxed(&entry->complete, 0u);
   __threadfence_system();
   atomicExch(&entry->taken, 0u);
@@ -205,10 +225,11 @@ ANYGIN_DEVICE inline WaitOutcome wait_until(const Predicate& predicate, const ui
     uint64_t now_ns;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
     if (now_ns * kNanosecond < deadline) continue;
-    forget_wait(entry);
+    if (entry) forget_wait(entry);
     return WaitOutcome::kDeadline;
   }
-  forget_wait(entry);
+  if (entry) forget_wait(entry);
+  observe_then_read();
   return WaitOutcome::kSatisfied;
 }
 #endif

@@ -12,7 +12,9 @@
 #elif defined(__CUDACC__)
 #define ANYGIN_TARGET_CUDA 1
 #define ANYGIN_HOST_DEVICE __host__ __device__
-#define ANYGIN_DEVICE __device__
+// Inlined, so that a kernel's parameters stay where they came: what is passed by reference would go through memory.
+#define ANYGIN_DEVICE __device__ __attribute__((always_inline))
+#define ANYGIN_DEVICE_OUTLINED __device__ __noinline__
 #else
 // Host code that includes our headers without compiling kernels.
 #define ANYGIN_HOST_ONLY 1

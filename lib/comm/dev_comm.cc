@@ -46,13 +46,12 @@ Result<NearBlock> make_view(Communicator& communicator, const DevCommWish& wish,
   Result<NearBlock> block = NearBlock::create(bytes, communicator.device());
   if (!block.ok()) return block;
   anyginDevCommView* view = view_in(block->host());
-  view->communicator = communicator.identity();
   view->vaSignals = wish.wants_gin() && wish.asked.ginVaSignalsRequired;
   view->misuseSink = communicator.misuse_sink();
   view->reservedSignal0 = reserved.first;
   view->reservedSignalEnd = reserved.end;
   view->contextReported = reinterpret_cast<uint32_t*>(view_in(block->kernel()) + 1);
-  publish(&view->live, kAnyginDevCommLive);
+  publish(&view->communicator, communicator.identity());
   ANYGIN_TRY(block->publish());
   return block;
 }
@@ -258,7 +257,7 @@ Status DevCommSet::destroy(const ncclDevComm& dev_comm) {
   for (auto& [ordinal, entry] : entries_) {
     if (!entry.live || view_in(entry.view.kernel()) != dev_comm.resourceWindow_inlined.view) continue;
     entry.live = false;
-    publish(&view_in(entry.view.host())->live, uint64_t{0});
+    publish(&view_in(entry.view.host())->communicator, uint64_t{0});
     return entry.view.publish();
   }
   return Status(Code::kInternalError, "device communicator",

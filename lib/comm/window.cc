@@ -225,7 +225,7 @@ Status WindowSet::reach_near(const Window& window) {
   return Status();
 }
 
-// One block: the view, then the arrays it points to.
+// One block: the view, the sizes, then the arrays that the view points to.
 Status WindowSet::build_view(Window& window) {
   const Layout& layout = communicator_.layout();
   const auto ranks = static_cast<size_t>(layout.size), near = static_cast<size_t>(layout.lsa_size);
@@ -256,7 +256,6 @@ Status WindowSet::build_view(Window& window) {
   out.lsaRank = layout.lsa_rank(communicator_.rank());
   out.lsaSize = layout.lsa_size;
   out.userPointer = window.request.base;
-  out.sizes = for_kernels(sizes);
   out.lsaBases = for_kernels(bases);
   out.lsaWakeWords = rings ? for_kernels(wake_words) : nullptr;
   publish(&out.live, kAnyginWindowLive);
@@ -315,6 +314,7 @@ Status WindowSet::remove(const ncclWindow_vidmem* view) {
                   "it is not a window of this communicator, or was deregistered before");
   }
   window->live = false;
+  publish(&window->host_view().communicator, uint64_t{0});
   publish(&window->host_view().live, uint64_t{0});
   const Status told = window->block.publish();
   if (window->request.listed) {

@@ -6,6 +6,7 @@
 #include <nccl.h>
 #include <nccl_device.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -27,8 +28,7 @@ class NcclRanks {
   static constexpr uint64_t kCommunicator = 77;
   static constexpr uint64_t kWindowBytes = 4096;
 
-  explicit NcclRanks(const NcclShape& shape)
-      : shape_(shape), view_{kAnyginDevCommLive, kCommunicator, true, nullptr, &reported_} {
+  explicit NcclRanks(const NcclShape& shape) : shape_(shape), view_{kCommunicator, true, nullptr, &reported_} {
     const uint32_t words = static_cast<uint32_t>(shape.barriers * (3 + shape.lsa_size));
     for (int r = 0; r < shape.ranks; ++r) {
       resources_.emplace_back(words, 0u);
@@ -81,29 +81,39 @@ class NcclRanks {
   }
 
   anyginDevCommView& view() { return view_; }
-  uint64_t& size_of(int rank) { return sizes_[static_cast<size_t>(rank)]; }
+  // Also of windows that are there.
+  void set_size(int rank, uint64_t bytes) {
+    sizes_[static_cast<size_t>(rank)] = bytes;
+    for (const auto& block : windows_) block->sizes[rank] = bytes;
+  }
   char* buffer(int rank) { return buffers_[static_cast<size_t>(rank)].data(); }
 
   uint32_t abort_word = 0;
 
  private:
+  static constexpr int kRanksMax = 64;
+  struct WindowBlock {
+    ncclWindow_vidmem window;
+    uint64_t sizes[kRanksMax];
+  };
+
   ncclWindow_t add_window(int rank, uint16_t id, uint16_t flags, const std::vector<char*>& bases) {
-    auto window = std::make_unique<ncclWindow_vidmem>();
+    windows_.push_back(std::make_unique<WindowBlock>());
+    WindowBlock& block = *windows_.back();
     const int lsa_rank = rank % shape_.lsa_size;
-    *window = {kAnyginWindowLive,
-               kCommunicator,
-               WindowId(id),
-               flags,
-               rank,
-               shape_.ranks,
-               lsa_rank,
-               shape_.lsa_size,
-               nullptr,
-               sizes_.data(),
-               bases.data() + (rank - lsa_rank),
-               nullptr};
-    windows_.push_back(std::move(window));
-    return windows_.back().get();
+    block.window = {kAnyginWindowLive,
+                    kCommunicator,
+                    WindowId(id),
+                    flags,
+                    rank,
+                    shape_.ranks,
+                    lsa_rank,
+                    shape_.lsa_size,
+                    nullptr,
+                    bases.data() + (rank - lsa_rank),
+                    nullptr};
+    std::copy(sizes_.begin(), sizes_.end(), block.sizes);
+    return &block.window;
   }
 
   const NcclShape shape_;
@@ -114,7 +124,7 @@ class NcclRanks {
   std::vector<std::vector<char>> buffers_;
   std::vector<char*> resource_bases_, buffer_bases_;
   std::vector<uint64_t> sizes_;
-  std::vector<std::unique_ptr<ncclWindow_vidmem>> windows_;
+  std::vector<std::unique_ptr<WindowBlock>> windows_;
 };
 
 }  // namespace anygin::testing

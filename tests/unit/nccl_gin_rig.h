@@ -22,7 +22,7 @@ class NcclGinRig : public WorldFixture {
               .contexts = static_cast<uint32_t>(kShape.contexts),
               .signals = static_cast<uint32_t>(ranks_.total_signals()),
               .counters = static_cast<uint32_t>(kShape.counters)}),
-        comm_(ranks_.comm(0, rig_.memory->views())),
+        comm_(ranks_.comm(0, rig_.memory->kernel_views())),
         window_(ranks_.window(0)),
         ordered_(ranks_.window(0, 2, NCCL_WIN_COLL_SYMMETRIC | NCCL_WIN_STRICT_ORDERING)) {}
 

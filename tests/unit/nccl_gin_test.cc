@@ -37,7 +37,7 @@ TEST_F(NcclGinOps, a_put_names_peer_windows_offsets_and_actions) {
 }
 
 TEST_F(NcclGinOps, peers_are_ranks_of_the_team) {
-  comm_ = ranks_.comm(2, rig_.memory->views());  // lsaRank 0 of node 1
+  comm_ = ranks_.comm(2, rig_.memory->kernel_views());  // lsaRank 0 of node 1
   const ncclWindow_t window = ranks_.window(2);
   const ncclGin gin(comm_, 0);
   gin.put(ncclTeamLsa(comm_), 1, window, 0, window, 0, 8);
@@ -161,7 +161,7 @@ TEST_F(NcclGinOps, a_get_reads_there_and_writes_here) {
 }
 
 TEST_F(NcclGinOps, offsets_are_checked_against_the_targets_size) {
-  ranks_.size_of(1) = 8192;
+  ranks_.set_size(1, 8192);
   const ncclGin gin(comm_, 0);
   gin.put(ncclTeamWorld(comm_), 1, window_, 8128, window_, 4032, 64);
   EXPECT_THAT(posted(), SizeIs(1));

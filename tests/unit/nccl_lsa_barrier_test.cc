@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/lane_builtins.h"
 #include "unit/hand_made_ranks.h"
+#include "unit/lane_builtins.h"
 
 namespace anygin::testing {
 namespace {

@@ -272,7 +272,7 @@ TEST_F(ProxyEngineTest, P33_without_credit_a_producer_waits) {
   rig.abort_word = static_cast<uint32_t>(AbortCause::kAborted);
   proxy_put(rig.context(), put_request(1, 2, 2, 1));
   EXPECT_EQ(rig.produced(1), 3u);
-  const proxy::ContextView& view = rig.memory->views()[0];
+  const proxy::ContextView& view = rig.memory->view(0);
   const uint32_t slot = proxy::slot_of(proxy::RingIndex(proxy::kFirstIndex) + 2, 1);
   EXPECT_EQ(proxy::decode_gfd(view.rings[(1u << 1) + slot].words).local.offset, 0u) << "an operation in flight owns it";
   rig.transport.complete(2);

@@ -73,7 +73,7 @@ class ProxyRig {
     DeviceContext device;
     device.rank = 0;
     device.rank_count = shape_.ranks;
-    device.handle = memory->views();
+    device.handle = memory->kernel_views();
     device.context = index;
     device.abort_word = &abort_word;
     return device;
@@ -82,9 +82,9 @@ class ProxyRig {
     const CellRef cell = proxy_counter_cell(context(context_index), id);
     return *cell.cell - *cell.base;
   }
-  uint32_t produced(int peer) { return memory->views()[0].claims[peer].produced - proxy::kFirstIndex; }
+  uint32_t produced(int peer) { return proxy::claims_of(memory->view(0))[peer].produced - proxy::kFirstIndex; }
   uint32_t consumed(int peer) {
-    return static_cast<uint32_t>(memory->views()[0].peers[peer].consumed) - proxy::kFirstIndex;
+    return static_cast<uint32_t>(memory->view(0).peers[peer].consumed) - proxy::kFirstIndex;
   }
   bool flushed(int peer) {
     FlushRequest request;
@@ -94,13 +94,14 @@ class ProxyRig {
 
  private:
   void add(uint32_t index) {
-    proxy::ContextView& view = memory->views()[index];
+    proxy::ContextView& view = memory->view(index);
     view.engine = static_cast<Engine*>(engine.get());
     view.doorbell = shape_.kernels_ring ? engine->doorbell(slots[index]) : &unheard;
     view.doorbell_bit = proxy::ProxyEngine::doorbell_bit(slots[index]);
     view.signals = signals.data() + size_t{index} * shape_.signals;
     proxy::EngineContext shared;
     shared.view = view;
+    shared.claims = proxy::claims_of(view);
     shared.index = index;
     shared.counters = memory->counters(index);
     shared.ops = {

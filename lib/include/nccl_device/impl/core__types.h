@@ -139,27 +139,29 @@ struct ncclResourceWindow_vidmem {
 
 #if defined(__cplusplus)
 inline constexpr uint64_t kAnyginWindowLive = 0x6e69772d6e696761;   // "agin-win"
-inline constexpr uint64_t kAnyginDevCommLive = 0x6d6f632d6e696761;  // "agin-com"
 
 // What ncclWindow_t points to. lib/comm owns it, in memory that kernels reach, from registration on; deregistering sets
-// `live` to zero and keeps the memory, so that a late use is seen and named. Constant for kernels.
+// `live` and `communicator` to zero and keeps the memory, so that a late use is seen and named. Constant for kernels.
 struct ncclWindow_vidmem {
   uint64_t live;          // kAnyginWindowLive
-  uint64_t communicator;  // identity of the communicator, never 0; equal on the device communicators it made
+  uint64_t communicator;  // identity of the communicator, equal on the device communicators it made; 0: deregistered
   anygin::WindowId id;    // the backend's name of it, equal on all ranks
   uint16_t flags;         // NCCL_WIN_*
   int rank, nRanks;       // of the communicator
   int lsaRank, lsaSize;
   char* userPointer;          // as registered
-  const uint64_t* sizes;      // [nRanks] bytes registered by each rank
   char* const* lsaBases;      // [lsaSize] where this process maps each LSA rank's part; own rank: as kernels use it
   void* const* lsaWakeWords;  // [lsaSize] anygin::WakeWord of the process of each LSA rank; NULL on the cuda target
 };
 
+// [nRanks] bytes registered by each rank: they follow the window, so that a kernel finds them without a load before.
+NCCL_HOST_DEVICE_INLINE const uint64_t* anyginWindowSizes(const ncclWindow_vidmem* window) {
+  return reinterpret_cast<const uint64_t*>(window + 1);
+}
+
 // What device code knows of its communicator beyond ncclDevComm. lib/comm owns it, in memory that kernels reach.
 struct anyginDevCommView {
-  uint64_t live;          // kAnyginDevCommLive; 0 once destroyed
-  uint64_t communicator;  // as in ncclWindow_vidmem
+  uint64_t communicator;  // as in ncclWindow_vidmem; 0 once destroyed
   bool vaSignals;         // ginVaSignalsRequired was granted
   void* misuseSink;       // anygin::MisuseListener (cpu target) or anygin::MisuseBlock (cuda); see backends/misuse.h
   // Set by the first use of a context index beyond the grant, so that it is reported once.

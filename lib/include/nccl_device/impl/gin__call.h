@@ -6,29 +6,11 @@
 
 #include "../gin.h"
 #include "../gin/gin_device_api.h"
-#include "anygin/backends/misuse.h"
-#include "anygin/base/mutant.h"
-#include "comm__funcs.h"
-#include "core__funcs.h"
+#include "gin__checks.h"
 
 #if NCCL_CHECK_CUDACC
-#if defined(ANYGIN_TARGET_CPU)
-#define ANYGIN_NCCL_OUTLINED inline __attribute__((noinline))
-#else
-#define ANYGIN_NCCL_OUTLINED __device__ __noinline__ inline
-#endif
-
 namespace anygin {
 namespace gin {
-
-// Who calls, on which context.
-struct Call {
-  ncclDevComm const* comm;
-  ncclGinCtx ctx;
-  uint32_t context;  // index of the program
-  DeviceCall name;
-  const void* call_site;
-};
 
 inline constexpr uint64_t kNoTimeout = ~uint64_t{0};
 
@@ -48,143 +30,81 @@ struct GetCall {
   GetRequest request;
 };
 
-// The coop meets behind what one of its lanes did. A lane that left the kernel meanwhile takes the others with it.
-template <typename Coop>
-NCCL_DEVICE_INLINE void meet(Coop& coop, ncclDevComm const& comm) {
-  coop.sync();
-  leave_with_others(comm.abortFlag);
-}
-
-// --- Checks ----------------------------------------------------------------------------------------------------------
-ANYGIN_NCCL_OUTLINED void misuse(const Call& call, MisuseKind kind, int peer, uint64_t value, uint64_t limit,
-                                 uint64_t bytes = 0) {
-  const anyginDevCommView* view = call.comm->resourceWindow_inlined.view;
-  Misuse misuse;
-  misuse.kind = kind;
-  misuse.call = call.name;
-  misuse.rank = call.comm->rank;
-  misuse.peer = peer;
-  misuse.context = call.context;
-  misuse.value = value;
-  misuse.bytes = bytes;
-  misuse.limit = limit;
-  misuse.call_site = call.call_site;
-  misuse.abort_word = call.comm->abortFlag;
-  misuse.sink = view ? view->misuseSink : nullptr;
-  report_misuse(misuse);
-}
-
-// The device communicator is alive and has GIN.
-NCCL_DEVICE_INLINE void check_communicator(const Call& call) {
-  const anyginDevCommView* view = call.comm->resourceWindow_inlined.view;
-  if (view == nullptr || view->live != kAnyginDevCommLive) misuse(call, MisuseKind::kDeadCommunicator, -1, 0, 0);
-  if (call.ctx.handle == nullptr) misuse(call, MisuseKind::kNoGin, -1, 0, 0);
-}
-
-// World rank of rank `peer` of `team`.
-NCCL_DEVICE_INLINE int checked_peer(const Call& call, ncclTeam team, int peer) {
-  const ncclDevComm& comm = *call.comm;
-  const int world = ncclTeamRankToWorld(comm, team, peer);
-  if (static_cast<unsigned>(peer) >= static_cast<unsigned>(team.nRanks) ||
-      static_cast<unsigned>(world) >= static_cast<unsigned>(comm.nRanks)) {
-    misuse(call, MisuseKind::kPeer, world, static_cast<uint64_t>(static_cast<int64_t>(peer)),
-           static_cast<uint64_t>(team.nRanks));
-  }
-  if ((comm.ginConnectionsRailed || comm.ginContextsRailed) && world % comm.lsaSize != comm.lsaRank) {
-    misuse(call, MisuseKind::kPeerOffRail, world, static_cast<uint64_t>(world), static_cast<uint64_t>(comm.lsaSize));
-  }
-  return world;
-}
-
 NCCL_DEVICE_INLINE int backend_peer(const ncclDevComm& comm, int world) {
   return comm.ginConnectionsRailed ? world / comm.lsaSize : world;
 }
 
-NCCL_DEVICE_INLINE void check_window(const Call& call, ncclWindow_t window) {
-  if (window == nullptr) misuse(call, MisuseKind::kNullWindow, -1, 0, 0);
-  if (window->live != kAnyginWindowLive) misuse(call, MisuseKind::kDeadWindow, -1, 0, 0);
-  if (window->communicator != call.comm->resourceWindow_inlined.view->communicator) {
-    misuse(call, MisuseKind::kForeignWindow, -1, 0, 0);
+template <typename Fail>
+NCCL_DEVICE_INLINE void check_asked_put(const Call& call, int world, const PutCall& put, const Fail& fail) {
+  const PutRequest& request = put.request;
+  if (request.bytes > 0) check_asked_window(put.destination, fail);
+  if (request.bytes > 0 && !request.is_inline) check_asked_window(put.source, fail);
+  if (request.has_counter) check_counter_id(call, request.counter, fail);
+  const ncclGinSignalDescriptor& signal = put.signal;
+  if (signal.type == NCCL_GIN_SIGNAL_TYPE_NONE) return;
+  if (signal.isStrong && !put.of_library && !call.comm->ginStrongLegacySignals) {
+    fail(Finding{MisuseKind::kStrongNotGranted, world});
   }
+  if (signal.type == NCCL_GIN_SIGNAL_TYPE_INDEXED) return;
+  check_asked_signal_place(signal.vaSignal.ncclWindow, world, signal.vaSignal.signalOffset, fail);
 }
 
-// [offset, offset + bytes) lies within what `rank` registered.
-NCCL_DEVICE_INLINE void check_range(const Call& call, ncclWindow_t window, int rank, uint64_t offset, uint64_t bytes,
-                                    MisuseKind kind) {
-  if (MUTANT(nccl_range_unchecked)) return;
-  const uint64_t size = window->sizes[rank];
-  if (offset > size || bytes > size - offset) misuse(call, kind, rank, offset, size, bytes);
+template <typename Fail>
+NCCL_DEVICE_INLINE void check_stored_put(const Call& call, int world, const PutCall& put, const Fail& fail) {
+  const PutRequest& request = put.request;
+  if (request.bytes > 0) {
+    check_stored_window(call, put.destination, fail);
+    check_stored_range(
+        {put.destination, world, request.destination_offset, request.bytes, MisuseKind::kDestinationRange}, fail);
+  }
+  if (request.bytes > 0 && !request.is_inline) {
+    check_stored_window(call, put.source, fail);
+    check_stored_range({put.source, call.comm->rank, request.source_offset, request.bytes, MisuseKind::kSourceRange},
+                       fail);
+  }
+  if (put.signal.type == NCCL_GIN_SIGNAL_TYPE_INDEXED) {
+    check_stored_signal_id(call, put.signal.indexedSignal.signalId, fail);
+  }
+  if (put.signal.type != NCCL_GIN_SIGNAL_TYPE_VA) return;
+  const ncclGinSignalDescriptor::VaSignal& place = put.signal.vaSignal;
+  if (!call.comm->resourceWindow_inlined.view->vaSignals) fail(Finding{MisuseKind::kVaNotGranted, world});
+  check_stored_signal_place(call, place.ncclWindow, world, place.signalOffset, fail);
 }
 
-NCCL_DEVICE_INLINE void check_bits(const Call& call, int bits) {
-  if (bits < 1 || bits > 64) {
-    misuse(call, MisuseKind::kBits, -1, static_cast<uint64_t>(static_cast<int64_t>(bits)), 64);
-  }
-}
-
-// A place of a signal within the window of `rank`.
-NCCL_DEVICE_INLINE void check_signal_place(const Call& call, ncclWindow_t window, int rank, uint64_t offset) {
-  check_window(call, window);
-  if ((window->flags & NCCL_WIN_STRICT_ORDERING) == 0) misuse(call, MisuseKind::kSignalNotOrdered, rank, offset, 0);
-  if (offset % 8 != 0) misuse(call, MisuseKind::kSignalMisaligned, rank, offset, 8);
-  check_range(call, window, rank, offset, 8, MisuseKind::kSignalRange);
-}
-
-NCCL_DEVICE_INLINE void check_signal_id(const Call& call, ncclGinSignal_t id) {
-  const anyginDevCommView& view = *call.comm->resourceWindow_inlined.view;
-  const uint32_t signals = static_cast<uint32_t>(call.comm->ginSignalCount);
-  const bool reserved = id >= view.reservedSignal0 && id < view.reservedSignalEnd;
-  if (reserved && call.name != DeviceCall::kGinBarrier && !MUTANT(nccl_signal_reserved)) {
-    misuse(call, MisuseKind::kSignalReserved, -1, id, view.reservedSignal0);
-  }
-  if (id >= signals && !MUTANT(nccl_signal_unchecked)) {
-    const bool own_only = view.reservedSignalEnd == signals;  // all behind the program's own are the library's
-    misuse(call, MisuseKind::kSignalIndex, -1, id, own_only ? view.reservedSignal0 : signals);
-  }
-}
-NCCL_DEVICE_INLINE void check_counter_id(const Call& call, ncclGinCounter_t id) {
-  if (id >= static_cast<uint32_t>(call.comm->ginCounterCount)) {
-    misuse(call, MisuseKind::kCounterIndex, -1, id, static_cast<uint64_t>(call.comm->ginCounterCount));
-  }
-}
-
-ANYGIN_NCCL_OUTLINED DeviceSignal checked_signal(const Call& call, int world, const PutCall& put) {
+// Of a signal that was checked.
+NCCL_DEVICE_INLINE DeviceSignal backend_signal(const PutCall& put) {
   ncclGinSignalDescriptor descriptor = put.signal;
   if (descriptor.type == NCCL_GIN_SIGNAL_TYPE_NONE) return DeviceSignal{};
-  if (descriptor.isStrong && !put.of_library && !call.comm->ginStrongLegacySignals) {
-    misuse(call, MisuseKind::kStrongNotGranted, world, 0, 0);
-  }
   if (descriptor.type == NCCL_GIN_SIGNAL_TYPE_VA) {
-    ncclWindow_t window = descriptor.vaSignal.ncclWindow;
-    if (!call.comm->resourceWindow_inlined.view->vaSignals) misuse(call, MisuseKind::kVaNotGranted, world, 0, 0);
-    check_signal_place(call, window, world, descriptor.vaSignal.signalOffset);
-    descriptor.vaSignal.signalWindow = reinterpret_cast<ncclGinWindow_t>(static_cast<uintptr_t>(window->id.value));
-  } else {
-    check_signal_id(call, descriptor.indexedSignal.signalId);
+    const WindowId id = descriptor.vaSignal.ncclWindow->id;
+    descriptor.vaSignal.signalWindow = reinterpret_cast<ncclGinWindow_t>(static_cast<uintptr_t>(id.value));
   }
   return device_signal(descriptor, put.signal_op, put.signal_argument);
 }
 
 // --- Operations ------------------------------------------------------------------------------------------------------
 ANYGIN_NCCL_OUTLINED void post_put(const Call& call, ncclTeam team, int peer, PutCall& put) {
-  check_communicator(call);
-  const int world = checked_peer(call, team, peer);
+  const int world = ncclTeamRankToWorld(*call.comm, team, peer);
+  require(
+      call,
+      [&](const auto& fail) {
+        check_asked_communicator(call, fail);
+        check_peer(call, team, peer, world, fail);
+        check_asked_put(call, world, put, fail);
+      },
+      [&](const auto& fail) {
+        check_stored_communicator(call, fail);
+        check_stored_put(call, world, put, fail);
+      });
   PutRequest& request = put.request;
   if (MUTANT(nccl_empty_put_dropped) && call.name == DeviceCall::kPut && request.bytes == 0) return;
   request.peer = backend_peer(*call.comm, world);
   request.call_site = call.call_site;
   if (request.bytes > 0) {
-    check_window(call, put.destination);
-    check_range(call, put.destination, world, request.destination_offset, request.bytes, MisuseKind::kDestinationRange);
     request.destination_window = put.destination->id;
-    if (!request.is_inline) {
-      check_window(call, put.source);
-      check_range(call, put.source, call.comm->rank, request.source_offset, request.bytes, MisuseKind::kSourceRange);
-      request.source_window = put.source->id;
-    }
+    if (!request.is_inline) request.source_window = put.source->id;
   }
-  if (request.has_counter) check_counter_id(call, request.counter);
-  request.signal = checked_signal(call, world, put);
+  request.signal = backend_signal(put);
   proxy_put(device_context(call.ctx), request);
 }
 
@@ -212,16 +132,29 @@ ANYGIN_NCCL_OUTLINED void post_value(const Call& call, ncclTeam team, int peer, 
 }
 
 ANYGIN_NCCL_OUTLINED void post_get(const Call& call, ncclTeam team, int peer, GetCall& get) {
-  check_communicator(call);
-  const int world = checked_peer(call, team, peer);
+  const int world = ncclTeamRankToWorld(*call.comm, team, peer);
   GetRequest& request = get.request;
+  const bool moves = request.bytes > 0;
+  require(
+      call,
+      [&](const auto& fail) {
+        check_asked_communicator(call, fail);
+        check_peer(call, team, peer, world, fail);
+        if (moves) check_asked_window(get.remote, fail);
+        if (moves) check_asked_window(get.local, fail);
+      },
+      [&](const auto& fail) {
+        check_stored_communicator(call, fail);
+        if (!moves) return;
+        check_stored_window(call, get.remote, fail);
+        check_stored_window(call, get.local, fail);
+        check_stored_range({get.remote, world, request.remote_offset, request.bytes, MisuseKind::kSourceRange}, fail);
+        check_stored_range(
+            {get.local, call.comm->rank, request.local_offset, request.bytes, MisuseKind::kDestinationRange}, fail);
+      });
+  if (!moves) return;
   request.peer = backend_peer(*call.comm, world);
   request.call_site = call.call_site;
-  if (request.bytes == 0) return;
-  check_window(call, get.remote);
-  check_window(call, get.local);
-  check_range(call, get.remote, world, request.remote_offset, request.bytes, MisuseKind::kSourceRange);
-  check_range(call, get.local, call.comm->rank, request.local_offset, request.bytes, MisuseKind::kDestinationRange);
   request.remote_window = get.remote->id;
   request.local_window = get.local->id;
   proxy_get(device_context(call.ctx), request);
@@ -282,7 +215,8 @@ NCCL_DEVICE_INLINE uint64_t value_of(const CellRef& cell) {
 }
 
 ANYGIN_NCCL_OUTLINED uint64_t read_cell(const Call& call, const CellRef& cell, int bits, cuda::memory_order order) {
-  check_bits(call, bits);
+  require(
+      call, [bits](const auto& fail) { check_bits(bits, fail); }, NothingStored{});
   const uint64_t value = value_of(cell);
   if (order != cuda::memory_order_relaxed) observe_then_read();
   return value & (~uint64_t{0} >> (64 - bits));
@@ -298,7 +232,8 @@ struct Awaited {
 
 ANYGIN_NCCL_OUTLINED WaitOutcome wait_cell(const Call& call, const Awaited& awaited, uint64_t least, int bits,
                                            uint64_t timeout_cycles) {
-  check_bits(call, bits);
+  require(
+      call, [bits](const auto& fail) { check_bits(bits, fail); }, NothingStored{});
   const CellRef cell = awaited.cell;
   const auto reached = [cell, least, bits] {
     if (MUTANT(nccl_compare_plain)) return value_of(cell) << (64 - bits) >= least << (64 - bits);
@@ -319,18 +254,36 @@ ANYGIN_NCCL_OUTLINED WaitOutcome wait_cell(const Call& call, const Awaited& awai
 }
 
 NCCL_DEVICE_INLINE CellRef signal_cell(const Call& call, ncclGinSignal_t id) {
-  check_communicator(call);
-  check_signal_id(call, id);
+  require(
+      call,
+      [&](const auto& fail) {
+        check_asked_communicator(call, fail);
+        check_signal_id(call, id, fail);
+      },
+      [&](const auto& fail) { check_stored_communicator(call, fail); });
   return proxy_signal_cell(device_context(call.ctx), id);
 }
 NCCL_DEVICE_INLINE CellRef counter_cell(const Call& call, ncclGinCounter_t id) {
-  check_communicator(call);
-  check_counter_id(call, id);
+  require(
+      call,
+      [&](const auto& fail) {
+        check_asked_communicator(call, fail);
+        check_counter_id(call, id, fail);
+      },
+      [&](const auto& fail) { check_stored_communicator(call, fail); });
   return proxy_counter_cell(device_context(call.ctx), id);
 }
 NCCL_DEVICE_INLINE CellRef va_signal_cell(const Call& call, ncclWindow_t window, size_t offset) {
-  check_communicator(call);
-  check_signal_place(call, window, call.comm->rank, offset);
+  require(
+      call,
+      [&](const auto& fail) {
+        check_asked_communicator(call, fail);
+        check_asked_signal_place(window, call.comm->rank, offset, fail);
+      },
+      [&](const auto& fail) {
+        check_stored_communicator(call, fail);
+        check_stored_signal_place(call, window, call.comm->rank, offset, fail);
+      });
   CellRef cell;
   cell.cell = reinterpret_cast<uint64_t*>(window->lsaBases[window->lsaRank] + offset);
   return cell;

@@ -230,7 +230,7 @@ namespace gin {
 // Each thread of the coop drains its share of the peers; ncclTimeout for the threads whose share took too long.
 template <typename Coop>
 NCCL_DEVICE_INLINE ncclResult_t flush_all(const Call& call, Coop coop, uint64_t timeout_cycles) {
-  check_communicator(call);
+  require_communicator(call);
   ncclResult_t result = ncclSuccess;
   coop.sync();
   for (int peer = coop.thread_rank(); peer < call.ctx.nRanks; peer += coop.size()) {
@@ -242,7 +242,7 @@ NCCL_DEVICE_INLINE ncclResult_t flush_all(const Call& call, Coop coop, uint64_t 
 
 NCCL_DEVICE_INLINE ncclResult_t wait_request(const Call& call, ncclGinRequest_t const& request,
                                              uint64_t timeout_cycles) {
-  check_communicator(call);
+  require_communicator(call);
   FlushRequest opaque;
   memcpy(&opaque, &request, sizeof(opaque));
   const WaitOutcome outcome = proxy_wait(device_context(call.ctx), opaque, deadline_after(timeout_cycles));
@@ -273,8 +273,14 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::flushAsync(ncclTeam te
   coop.sync();
   if (coop.thread_rank() == 0) {
     const anygin::gin::Call call = anygin::gin::call_of(*this, anygin::DeviceCall::kFlushAsync, ANYGIN_CALL_SITE());
-    anygin::gin::check_communicator(call);
-    const int world = anygin::gin::checked_peer(call, team, static_cast<int>(peer));
+    const int world = ncclTeamRankToWorld(comm, team, static_cast<int>(peer));
+    anygin::gin::require(
+        call,
+        [&](const auto& fail) {
+          anygin::gin::check_asked_communicator(call, fail);
+          anygin::gin::check_peer(call, team, static_cast<int>(peer), world, fail);
+        },
+        [&](const auto& fail) { anygin::gin::check_stored_communicator(call, fail); });
     anygin::FlushRequest request;
     anygin::proxy_flush_async(anygin::gin::device_context(call.ctx), anygin::gin::backend_peer(comm, world), &request);
     memcpy(outRequest, &request, sizeof(request));

@@ -19,7 +19,7 @@ ANYGIN_NCCL_OUTLINED void misuse(ncclDevComm const& comm, DeviceCall name, Misus
   call.comm = &comm;
   call.name = name;
   call.call_site = call_site;
-  gin::misuse(call, kind, -1, value, limit);
+  gin::misuse(call, {kind, -1, value, limit});
 }
 
 // All ranks of the team can be reached by loads and stores.
