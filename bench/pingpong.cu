@@ -16,24 +16,37 @@ namespace {
 constexpr uint64_t kTrips = 10000;  // a batch
 constexpr ncclGinSignal_t kBall = 0;
 
-// batch_ns[b]: time of batch b; batch 0 is for warming up.
-__global__ void pingpong(ncclDevComm comm, ncclWindow_t window, uint64_t* batch_ns) {
+// times[b]: nanoseconds of batch b; batch 0 is for warming up. If `splits`, the cycles that the calls of put took
+// instead.
+template <bool splits>
+__global__ void pingpong(ncclDevComm comm, ncclWindow_t window, uint64_t first_trip, uint64_t* times) {
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   const bool serves = world.rank == 0;
   const int peer = 1 - world.rank;
-  uint64_t trip = 0;
+  uint64_t trip = first_trip;
   for (int batch = 0; batch <= kBatches; ++batch) {
     const uint64_t begin = device_ns();
+    uint64_t cycles = 0;
     for (uint64_t i = 0; i < kTrips; ++i) {
       ++trip;
       if (!serves) gin.waitSignal(ncclCoopThread{}, kBall, trip);
+      if (splits) cycles -= static_cast<uint64_t>(clock64());
       gin.put(world, peer, window, 0, window, sizeof(uint64_t), sizeof(uint64_t), ncclGin_StrongSignalInc{kBall});
+      if (splits) cycles += static_cast<uint64_t>(clock64());
       if (serves) gin.waitSignal(ncclCoopThread{}, kBall, trip);
     }
-    batch_ns[batch] = device_ns() - begin;
+    times[batch] = splits ? cycles : device_ns() - begin;
   }
   gin.flush(ncclCoopThread{});
+}
+
+std::vector<double> per_trip(const uint64_t* times) {
+  uint64_t host[kBatches + 1];
+  CHECK_CUDA(cudaMemcpy(host, times, sizeof(host), cudaMemcpyDeviceToHost));
+  std::vector<double> trips;
+  for (int batch = 1; batch <= kBatches; ++batch) trips.push_back(static_cast<double>(host[batch]) / kTrips);
+  return trips;
 }
 
 int play(RankEnv& env) {
@@ -50,22 +63,21 @@ int play(RankEnv& env) {
   requirements.ginSignalCount = 1;
   ncclDevComm device_comm;
   CHECK_NCCL(ncclDevCommCreate(env.comm, &requirements, &device_comm));
-  uint64_t* batch_ns;
-  CHECK_CUDA(cudaMalloc(&batch_ns, (kBatches + 1) * sizeof(uint64_t)));
+  uint64_t* times;
+  CHECK_CUDA(cudaMalloc(&times, (kBatches + 1) * sizeof(uint64_t)));
 
-  pingpong<<<1, 1, 0, env.stream>>>(device_comm, window, batch_ns);
+  pingpong<false><<<1, 1, 0, env.stream>>>(device_comm, window, 0, times);
+  CHECK_CUDA(cudaStreamSynchronize(env.stream));
+  const std::vector<double> trips_ns = per_trip(times);
+  pingpong<true><<<1, 1, 0, env.stream>>>(device_comm, window, kTrips * (kBatches + 1), times);
   CHECK_CUDA(cudaStreamSynchronize(env.stream));
   if (env.rank == 0) {
-    uint64_t host_ns[kBatches + 1];
-    CHECK_CUDA(cudaMemcpy(host_ns, batch_ns, sizeof(host_ns), cudaMemcpyDeviceToHost));
-    std::vector<double> trips_us;
-    for (int batch = 1; batch <= kBatches; ++batch)
-      trips_us.push_back(static_cast<double>(host_ns[batch]) / kTrips * 1e-3);
-    std::printf("put_signal_round_trip %s %.3f us (min %.3f)\n", placement(), median(trips_us),
-                *std::min_element(trips_us.begin(), trips_us.end()));
+    std::printf("put_signal_round_trip %s %.3f us (min %.3f)\n", placement(), median(trips_ns) * 1e-3,
+                *std::min_element(trips_ns.begin(), trips_ns.end()) * 1e-3);
+    std::printf("put_signal_call %s %.0f cycles\n", placement(), median(per_trip(times)));
     std::fflush(stdout);
   }
-  CHECK_CUDA(cudaFree(batch_ns));
+  CHECK_CUDA(cudaFree(times));
   CHECK_NCCL(ncclDevCommDestroy(env.comm, &device_comm));
   CHECK_NCCL(ncclCommWindowDeregister(env.comm, window));
   CHECK_NCCL(ncclMemFree(buffer));
