@@ -84,6 +84,7 @@ int exchange(RankEnv& env) {
   }
   std::printf("rank %d of %d, LSA %d of %d: %zu bytes from each rank in %.2f ms: %s\n", env.rank, env.ranks, device_comm.lsaRank,
               device_comm.lsaSize, kFloatsPerPair * sizeof(float), elapsed_ms, wrong == 0 ? "PASSED" : "FAILED");
+  print_digest(env, received.data(), bytes);
 
   CHECK_CUDA(cudaEventDestroy(start));
   CHECK_CUDA(cudaEventDestroy(stop));

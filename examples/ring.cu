@@ -61,6 +61,7 @@ int pass_around(RankEnv& env) {
   int wrong = 0;
   for (size_t i = 0; i < kWords; ++i) wrong += host[i] != i + sum;
   std::printf("rank %d of %d: sum %llu: %s\n", env.rank, env.ranks, static_cast<unsigned long long>(sum), wrong == 0 ? "PASSED" : "FAILED");
+  print_digest(env, host.data(), bytes);
 
   CHECK_NCCL(ncclDevCommDestroy(env.comm, &device_comm));
   CHECK_NCCL(ncclCommWindowDeregister(env.comm, inbox));

@@ -35,7 +35,7 @@ ANYGIN_DEVICE inline void store_relaxed(T* word, T value) {
 // Among the lanes of this device: an atomic operation in host memory is none for the host, which only reads the word.
 template <typename T>
 ANYGIN_DEVICE inline T claim(T* word, T count) {
-  return cuda::atomic_ref<T, cuda::thread_scope_system>(*word).fetch_add(count, cuda::memory_order_relaxed);
+  return cuda::atomic_ref<T, cuda::thread_scope_device>(*word).fetch_add(count, cuda::memory_order_relaxed);
 }
 ANYGIN_DEVICE inline void release_writes() {
   cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_system);

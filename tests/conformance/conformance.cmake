@@ -85,6 +85,10 @@ target_compile_definitions(hang_report PRIVATE ANYGIN_EXAMPLES="${CMAKE_BINARY_D
   ANYGIN_EXAMPLES_SOURCE="${CMAKE_SOURCE_DIR}/examples" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")
 add_dependencies(hang_report program_hang anygin_tool)
 
+anygin_test(perf_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/perf_command_test.cc)
+target_compile_definitions(perf_command PRIVATE ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")
+add_dependencies(perf_command program_perf anygin_tool)
+
 if(NOT ANYGIN_SANITIZE MATCHES "address|thread")
   anygin_test(sim_program SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/sim_program_test.cc LIBS anygin_sim_core)
   target_compile_definitions(sim_program PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples"

@@ -35,6 +35,14 @@ namespace conformance {
 constexpr size_t kBufferBytes = 8 * 1024;               // d and e, as the semantics' notation says
 constexpr size_t kWords = kBufferBytes / sizeof(uint64_t);
 
+// How often a case repeats what it does. -DANYGIN_CONFORMANCE_SHORT is for tools that make kernels slow: each line of a
+// case runs, freedoms are not waited for.
+#if defined(ANYGIN_CONFORMANCE_SHORT)
+constexpr int shortened(int whole) { return std::max(whole / 20, 3); }
+#else
+constexpr int shortened(int whole) { return whole; }
+#endif
+
 struct Window {
   ncclWindow_t handle = nullptr;
   char* buffer = nullptr;
@@ -216,7 +224,7 @@ inline bool weak_signals_may_overtake() { return profile() == "relaxed" || profi
 // --- Until seen ------------------------------------------------------------------------------------------------------
 // Whether a freedom shows in one turn is up to the machine, too: threads that wait for a core come late. So a case goes
 // on until every rank that looks has seen it.
-constexpr int kTurns = 200;
+constexpr int kTurns = shortened(200);
 constexpr int kUntilSeen = 30000;  // never seen in so many turns: it is not there
 constexpr ncclGinSignal_t kSeenSignal = 7;  // the last of Rank::requirements()
 

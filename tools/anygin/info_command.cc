@@ -17,13 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path own_prefix() {
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-}
-
 // The prefix of a target: this program's own, or, where both were installed, the one beside it.
 fs::path prefix_of(const std::string& target) {
-  const fs::path own = own_prefix();
+  const fs::path own = tools::own_prefix();
   return own.filename() == target ? own : own.parent_path() / target;
 }
 
@@ -45,6 +41,10 @@ void row(const char* what, bool there, const std::string& text) {
 }
 
 }  // namespace
+
+std::string own_prefix() {
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+}
 
 void print_info() {
   fmt::print("{:<16}      {} cores, {}\n", "machine", std::thread::hardware_concurrency(), cpu_model());

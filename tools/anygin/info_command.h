@@ -6,6 +6,9 @@
 
 namespace anygin::tools {
 
+// Where this program is installed: <prefix>/bin/anygin.
+std::string own_prefix();
+
 void print_info();
 void print_environment();
 // Prints <prefix>/<target>; 2 if there is no such target here, with the reason.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: anygin run | check | replay | litmus | info | env | prefix.
+// The command line: anygin run | perf | check | replay | litmus | info | env | prefix.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
 #include "info_command.h"
+#include "perf_command.h"
 #include "run_command.h"
 #if !defined(ANYGIN_RANKS_SHARE_GPU)
 #include "litmus_command.h"
@@ -23,6 +24,7 @@ constexpr const char* kFooter = R"(Start here:
   anygin run -n 4 --nodes 2 -- ./alltoall       as 2 nodes x 2 ranks: load/store inside, network between
   anygin litmus tests/litmus                    what a NIC may do with your puts and signals, every way
   anygin check -- ./alltoall -r 4               run it in the simulated world, seed after seed
+  anygin perf                                   latency, rate and bandwidth of puts and gets here
   anygin env                                    every variable, its default and meaning
 Exit codes: 0 clean, 1 finding, 2 usage, 3 environment, 4 hang, 5 not deterministic.)";
 
@@ -38,6 +40,21 @@ int run(const RunRequest& request) {
     return kExitUsage;
   }
   return anygin::tools::run_job(request);
+}
+
+void add_perf_command(CLI::App& app, int& exit_code) {
+  static anygin::tools::PerfRequest perf;  // outlives the parse
+  CLI::App* const perf_app =
+      app.add_subcommand("perf", "latency, rate and bandwidth of GIN operations between 2 ranks");
+  perf_app->add_flag("--procs", perf.procs, "a process a rank, instead of threads");
+  perf_app->add_option("--min", perf.least_bytes, "smallest size in bytes (8); each is four times the one before")
+      ->check(CLI::PositiveNumber);
+  perf_app->add_option("--max", perf.most_bytes, "largest size in bytes (4194304)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 30));
+  perf_app->add_option("--turns", perf.turns, "turns of a batch of the smallest size (2000); a row has 20 batches")
+      ->check(CLI::PositiveNumber);
+  perf_app->footer("ANYGIN_PROFILE and the other variables of `anygin env` hold as for any program.");
+  perf_app->callback([&exit_code] { exit_code = anygin::tools::run_perf(perf); });
 }
 
 #if !defined(ANYGIN_RANKS_SHARE_GPU)
@@ -89,6 +106,7 @@ int main(int argc, char** argv) {
       "  anygin run -n 8 --nodes 2 -- ./prog --size 1024");
   run_app->callback([&] { exit_code = run(request); });
 
+  add_perf_command(app, exit_code);
 #if !defined(ANYGIN_RANKS_SHARE_GPU)
   add_litmus_command(app, exit_code);
   anygin::tools::add_sim_commands(app, exit_code);

@@ -58,10 +58,11 @@ std::string random_token() {
   return hex;
 }
 
-void print_lines(const RankProcess& process, const std::vector<OutputLine>& lines) {
+void print_lines(const RankProcess& process, const std::vector<OutputLine>& lines, bool labels) {
   for (const OutputLine& line : lines) {
     FILE* const stream = line.is_error ? stderr : stdout;
-    fmt::print(stream, "[{}] {}\n", process.rank(), line.text);
+    if (labels) fmt::print(stream, "[{}] ", process.rank());
+    fmt::print(stream, "{}\n", line.text);
     std::fflush(stream);
   }
 }
@@ -111,8 +112,8 @@ void Job::wait_for_events(int signal_fd) {
 
 void Job::read_all() {
   for (RankProcess& rank : ranks_) {
-    print_lines(rank, rank.read_output(false));
-    print_lines(rank, rank.read_output(true));
+    print_lines(rank, rank.read_output(false), request_.labels);
+    print_lines(rank, rank.read_output(true), request_.labels);
   }
 }
 

@@ -11,6 +11,7 @@ struct RunRequest {
   int ranks = 1;
   int nodes = 1;         // consecutive ranks share a node, as evenly as it goes
   double timeout_s = 0;  // 0: none
+  bool labels = true;    // each line of output begins with its rank
   std::vector<std::string> command;
 };
 

@@ -16,25 +16,27 @@ say() { echo "$@" | tee -a "$log"; }
 
 stacks_left=3
 cases=(signals completion values barriers lsa_data failure)  # programs of conformance
-# Where the threads of a process that hangs are.
+# Where the threads of a process that hangs are; of its last descendant, where a tool started it.
 stacks_of() {
+  local pid=$1 child
   [ $stacks_left -gt 0 ] && command -v cuda-gdb >/dev/null || return
   stacks_left=$((stacks_left - 1))
-  say "$(timeout -k 2 40 cuda-gdb -p "$1" -batch -ex 'thread apply all bt 14' 2>&1 | grep -E '^(Thread|#)' | cut -c 1-160)"
+  while child=$(ps -o pid= --ppid "$pid" | tail -n 1) && [ -n "$child" ]; do pid=$((child)); done
+  say "$(timeout -k 2 40 cuda-gdb -p "$pid" -batch -ex 'thread apply all bt 14' 2>&1 | grep -E '^(Thread|#)' | cut -c 1-160)"
 }
 
 # bounded SECONDS FILE COMMAND...: 124 if it had to be ended; its threads are listed before.
 bounded() {
   local limit=$1 file=$2 pid waited=0
   shift 2
-  "$@" >"$file" 2>&1 </dev/null &
+  setsid "$@" >"$file" 2>&1 </dev/null &
   pid=$!
   while kill -0 $pid 2>/dev/null; do
     sleep 0.05
     waited=$((waited + 1))
     [ $((waited * 5)) -lt $((limit * 100)) ] && continue
     stacks_of $pid
-    kill -9 $pid
+    kill -9 -- -$pid 2>/dev/null || kill -9 $pid
     wait $pid 2>/dev/null
     return 124
   done
@@ -127,7 +129,7 @@ procs() {
   local ranks
   for ranks in 2 4 8; do
     step "ring, $ranks ranks as processes" 60 "$anygin" run -n $ranks --timeout 50 -- "$here/examples/ring"
-    step "alltoall, $ranks ranks as processes" 60 "$anygin" run -n $ranks --timeout 50 -- "$here/examples/alltoall_gin"
+    step "alltoall, $ranks processes x 16 blocks x 512 threads" 60 "$anygin" run -n $ranks --timeout 50 -- "$here/examples/alltoall_gin"
   done
   step "alltoall, 8 ranks as processes, 2 nodes" 60 "$anygin" run -n 8 --nodes 2 --timeout 50 -- "$here/examples/alltoall_gin"
   ANYGIN_HANG_TIMEOUT=2 step "hang, 4 ranks as threads (4 is the right exit code)" 30 bash -c \
@@ -169,6 +171,15 @@ bench() {
   step "put bandwidth, threads" 60 "$here/bench/put_bandwidth" -r 2
 }
 
+# The tool's own table, with NVSHMEM's figure beside it.
+perf() {
+  step "anygin perf, threads" 100 "$anygin" perf
+  step "anygin perf, processes" 100 "$anygin" perf --procs
+  nvshmem
+}
+
+same_results() { step "CPU and GPU give the same results" 200 "$here/same_results_E.sh" "$here/cpu" "$here"; }
+
 nvshmem() {
   mps_start
   step "NVSHMEM's put with signal, two processes" 200 "$here/nvshmem_E.sh" "$here"
@@ -176,35 +187,32 @@ nvshmem() {
 }
 
 # Errors of kernels only: that an API call is refused is what some cases ask for.
-checked() {
-  local tool=$1
-  shift
-  compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$@"
-}
+checked=(compute-sanitizer --report-api-errors no --error-exitcode 9)
 sanitizer() {
-  local tool
+  local tool program
   for tool in memcheck racecheck; do
-    step "$tool, ring" 90 checked $tool "$here/examples/ring" -r 2
-    step "$tool, alltoall" 90 checked $tool "$here/examples/alltoall_gin" -r 2
+    for program in ring alltoall_gin heat; do
+      step "$tool, $program" 90 "${checked[@]}" --tool $tool "$here/examples/$program" -r 2
+    done
   done
 }
-# The conformance suite, ranks as threads, four cases at a time: they mostly start up.
-sanitizer_conformance() {
-  local tool program case quiet=1 lines=30
+# The conformance suite with few turns, ranks as threads, some cases at a time: they mostly start up.
+checked_conformance() {
+  local tool=$1 program case quiet=1 lines=30
   export ANYGIN_DEVICES=16
-  for tool in memcheck racecheck; do
-    for program in "${cases[@]}"; do
-      for case in $("$here/conformance/conformance_$program"); do
-        aside 4 "$tool, $case" 60 checked $tool "$here/conformance/conformance_$program" "$case"
-      done
+  for program in "${cases[@]}"; do
+    for case in $("$here/conformance_short/conformance_$program"); do
+      aside 6 "$tool, $case" 40 "${checked[@]}" --tool "$tool" "$here/conformance_short/conformance_$program" "$case"
     done
-    wait
   done
+  wait
   unset ANYGIN_DEVICES
 }
+memcheck_conformance() { checked_conformance memcheck; }
+racecheck_conformance() { checked_conformance racecheck; }
 
 machine
-[ $# -gt 0 ] || set -- probe blocking examples bench nvshmem procs conformance conformance_procs sanitizer sanitizer_conformance
+[ $# -gt 0 ] || set -- probe blocking examples bench perf procs same_results conformance conformance_procs sanitizer memcheck_conformance racecheck_conformance
 for part in "$@"; do
   say "--- $part, $SECONDS s"
   "$part"

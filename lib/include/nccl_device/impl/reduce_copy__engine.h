@@ -104,21 +104,21 @@ struct Pack {
   T at[kWidth];
 };
 
-// The compiler may move a wide pack at once.
-template <int kWidth>
-NCCL_DEVICE_INLINE void* aligned_for(const void* place) {
-  void* const same = const_cast<void*>(place);
-  return kWidth == 1 ? same : __builtin_assume_aligned(same, kPackBytes);
+// The compiler may move a pack at once: byte by byte is slow, and nvcc 13.0 converts a __half's low byte to a number
+// where it should cut it off.
+template <typename T, int kWidth>
+NCCL_DEVICE_INLINE void* aligned_for(const T* place) {
+  return __builtin_assume_aligned(const_cast<T*>(place), kWidth == 1 ? alignof(T) : kPackBytes);
 }
 template <typename T, int kWidth>
 NCCL_DEVICE_INLINE Pack<T, kWidth> load(const T* from) {
   Pack<T, kWidth> pack;
-  memcpy(&pack, aligned_for<kWidth>(from), sizeof(pack));
+  memcpy(&pack, aligned_for<T, kWidth>(from), sizeof(pack));
   return pack;
 }
 template <typename T, int kWidth>
 NCCL_DEVICE_INLINE void store(T* to, const Pack<T, kWidth>& pack) {
-  memcpy(aligned_for<kWidth>(to), &pack, sizeof(pack));
+  memcpy(aligned_for<T, kWidth>(to), &pack, sizeof(pack));
 }
 
 // Element `at` of every source, folded in order and rounded once. One source alone is copied bit for bit.

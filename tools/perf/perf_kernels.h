@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of `anygin perf`: one thread of one block a rank. Rank 0 measures, rank 1 answers.
+#pragma once
+
+#include <nccl.h>
+#include <nccl_device.h>
+
+#include <cstdint>
+
+namespace perf {
+
+constexpr int kBatches = 20;  // a row's figures are the median, the least and the greatest of so many
+constexpr ncclGinSignal_t kBall = 0;
+
+enum class Operation : int { kPut, kPutValue, kSignal, kGet, kOperations };
+
+// One row of the table.
+struct Row {
+  Operation operation;
+  uint64_t bytes;
+  uint64_t turns;  // a batch
+};
+
+// Nanoseconds, in a kernel of either target.
+__device__ inline uint64_t device_ns() {
+  uint64_t ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+}
+
+struct Court {
+  ncclDevComm comm;
+  ncclWindow_t window;
+  uint64_t half;  // the window's second half is written by the peer
+};
+
+__device__ inline void hit(const ncclGin& gin, const Court& court, const Row& row) {
+  const ncclTeam world = ncclTeamWorld(court.comm);
+  const int peer = 1 - world.rank;
+  switch (row.operation) {
+    case Operation::kPut:
+      gin.put(world, peer, court.window, court.half, court.window, 0, row.bytes, ncclGin_StrongSignalInc{kBall});
+      break;
+    case Operation::kPutValue:
+      gin.putValue(world, peer, court.window, court.half, uint64_t{42}, ncclGin_StrongSignalInc{kBall});
+      break;
+    case Operation::kSignal:
+      gin.signal(world, peer, ncclGin_StrongSignalInc{kBall});
+      break;
+    default:
+      gin.get(world, peer, court.window, 0, court.window, court.half, row.bytes);
+      break;
+  }
+}
+
+// Latency. What signals is passed to and fro; a get is waited for. batch_ns[b]: batch b - 1; batch 0 warms up.
+__global__ void play(Court court, Row row, uint64_t* batch_ns) {
+  const ncclGin gin(court.comm, 0);
+  const bool serves = court.comm.rank == 0;
+  const bool alone = row.operation == Operation::kGet;
+  if (alone && !serves) return;
+  uint64_t trip = gin.readSignal(kBall);
+  for (int batch = 0; batch <= kBatches; ++batch) {
+    const uint64_t begin = device_ns();
+    for (uint64_t turn = 0; turn < row.turns; ++turn) {
+      ++trip;
+      if (!serves) gin.waitSignal(ncclCoopThread{}, kBall, trip);
+      hit(gin, court, row);
+      if (alone) gin.flush(ncclCoopThread{});
+      if (serves && !alone) gin.waitSignal(ncclCoopThread{}, kBall, trip);
+    }
+    batch_ns[batch] = device_ns() - begin;
+  }
+  gin.flush(ncclCoopThread{});
+}
+
+// Rate and bandwidth: rank 0 posts a batch in a row, then waits until the NIC is done with it; rank 1 waits for the
+// last signal.
+__global__ void stream(Court court, Row row, uint64_t* batch_ns) {
+  const ncclGin gin(court.comm, 0);
+  const uint64_t before = gin.readSignal(kBall);
+  if (court.comm.rank != 0) {
+    if (row.operation != Operation::kGet) gin.waitSignal(ncclCoopThread{}, kBall, before + row.turns * (kBatches + 1));
+    return;
+  }
+  for (int batch = 0; batch <= kBatches; ++batch) {
+    const uint64_t begin = device_ns();
+    for (uint64_t turn = 0; turn < row.turns; ++turn) hit(gin, court, row);
+    gin.flush(ncclCoopThread{});
+    batch_ns[batch] = device_ns() - begin;
+  }
+}
+
+}  // namespace perf
