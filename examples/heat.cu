@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kCells) heat(ncclDevComm comm, ncclWindow_t wi
     cells[0] = kHot;
     cells[kCells + 1] = kCold;
   }
-  block.sync();
+  __syncthreads();
   for (uint64_t step = 0; step < kSteps; ++step) {
     const size_t halo = step % 2 * sizeof(halos->of_step[0]);
     if (threadIdx.x == 0 && !first) {
@@ -55,11 +55,11 @@ __global__ void __launch_bounds__(kCells) heat(ncclDevComm comm, ncclWindow_t wi
     if (!last) gin.waitSignal(block, kFromRight, step + 1);
     if (threadIdx.x == 0 && !first) cells[0] = neighbour(halos->of_step[step % 2].left);
     if (threadIdx.x == 0 && !last) cells[kCells + 1] = neighbour(halos->of_step[step % 2].right);
-    block.sync();
+    __syncthreads();
     const float next = cells[me] + kRate * (cells[me - 1] - 2 * cells[me] + cells[me + 1]);
-    block.sync();
+    __syncthreads();
     cells[me] = next;
-    block.sync();
+    __syncthreads();
   }
   rod[threadIdx.x] = cells[me];
   gin.flush(block);

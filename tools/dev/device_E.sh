@@ -3,7 +3,14 @@
 # Runs what the cuda target must show, on a machine with one GPU: everything comes from a bundle that tools/dev/bundle_E.sh
 # made. Each step has a time limit; the log goes to $OUT (or the bundle's folder).
 #   device_E.sh [PART...]        a function below each; none: all that the proof needs
+#   device_E.sh --parts          says which those are
 set -u
+parts=(probe examples bench perf procs same_results conformance conformance_procs sanitizer memcheck_conformance
+       racecheck_conformance)
+if [ "${1:-}" = --parts ]; then
+  echo "${parts[@]}"
+  exit
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here}
 log=$out/device_E.log
@@ -212,12 +219,12 @@ memcheck_conformance() { checked_conformance memcheck; }
 racecheck_conformance() { checked_conformance racecheck; }
 
 machine
-[ $# -gt 0 ] || set -- probe blocking examples bench perf procs same_results conformance conformance_procs sanitizer memcheck_conformance racecheck_conformance
+[ $# -gt 0 ] || set -- "${parts[@]}"
 for part in "$@"; do
   say "--- $part, $SECONDS s"
   "$part"
 done
 count() { grep -c "^$1 " "$log"; }
-say "passed $(count ok), failed $(count FAIL), skipped for time $(count SKIP)"
+say "passed $(count ok), failed $(count FAIL), skipped for time $(count SKIP), $SECONDS s"
 grep "^FAIL " "$log" | sed 's/^FAIL/  failed:/' | tee -a "$log"
 [ "$(count FAIL)" -eq 0 ] && [ "$(count SKIP)" -eq 0 ]
