@@ -58,7 +58,7 @@ TEST_P(PerfCommand, prints_a_row_for_each_operation_and_size) {
 }
 
 INSTANTIATE_TEST_SUITE_P(placements, PerfCommand, ::testing::Values("", "--procs"),
-                         [](const auto& info) { return info.param.empty() ? "threads" : "processes"; });
+                         [](const auto& placement) { return placement.param.empty() ? "threads" : "processes"; });
 
 TEST(PerfCommandUsage, says_what_would_be_right) {
   const CommandResult sizes = run_command(ANYGIN_TOOL " perf --min 64 --max 8", 18);

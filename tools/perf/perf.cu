@@ -57,7 +57,9 @@ class Bench {
 
   void measure(const perf::Row& row) {
     const Figures latency = run(perf::play, row);
+    court_.came += perf::signals_of_play(row);
     const Figures streamed = run(perf::stream, row);
+    court_.came += perf::signals_of_stream(row, env_.rank);
     if (env_.rank != 0) return;
     // A turn of the game is there and back.
     const double ways = row.operation == Operation::kGet ? 1e3 : 2e3;

@@ -32,7 +32,17 @@ struct Court {
   ncclDevComm comm;
   ncclWindow_t window;
   uint64_t half;  // the window's second half is written by the peer
+  uint64_t came;  // signals that came to this rank in earlier kernels
 };
+
+// Signals that come to `rank` in a kernel. A get tells nobody; the peer stays until it is told at the end.
+inline uint64_t signals_of_play(const Row& row) {
+  return row.operation == Operation::kGet ? 0 : row.turns * (kBatches + 1);
+}
+inline uint64_t signals_of_stream(const Row& row, int rank) {
+  if (rank == 0) return 0;
+  return row.operation == Operation::kGet ? 1 : row.turns * (kBatches + 1);
+}
 
 __device__ inline void hit(const ncclGin& gin, const Court& court, const Row& row) {
   const ncclTeam world = ncclTeamWorld(court.comm);
@@ -59,7 +69,7 @@ __global__ void play(Court court, Row row, uint64_t* batch_ns) {
   const bool serves = court.comm.rank == 0;
   const bool alone = row.operation == Operation::kGet;
   if (alone && !serves) return;
-  uint64_t trip = gin.readSignal(kBall);
+  uint64_t trip = court.came;
   for (int batch = 0; batch <= kBatches; ++batch) {
     const uint64_t begin = device_ns();
     for (uint64_t turn = 0; turn < row.turns; ++turn) {
@@ -78,9 +88,9 @@ __global__ void play(Court court, Row row, uint64_t* batch_ns) {
 // last signal.
 __global__ void stream(Court court, Row row, uint64_t* batch_ns) {
   const ncclGin gin(court.comm, 0);
-  const uint64_t before = gin.readSignal(kBall);
+  const bool alone = row.operation == Operation::kGet;
   if (court.comm.rank != 0) {
-    if (row.operation != Operation::kGet) gin.waitSignal(ncclCoopThread{}, kBall, before + row.turns * (kBatches + 1));
+    gin.waitSignal(ncclCoopThread{}, kBall, court.came + (alone ? 1 : row.turns * (kBatches + 1)));
     return;
   }
   for (int batch = 0; batch <= kBatches; ++batch) {
@@ -89,6 +99,8 @@ __global__ void stream(Court court, Row row, uint64_t* batch_ns) {
     gin.flush(ncclCoopThread{});
     batch_ns[batch] = device_ns() - begin;
   }
+  if (alone) gin.signal(ncclTeamWorld(court.comm), 1, ncclGin_StrongSignalInc{kBall});
+  gin.flush(ncclCoopThread{});
 }
 
 }  // namespace perf

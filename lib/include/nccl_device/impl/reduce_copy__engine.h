@@ -108,7 +108,8 @@ struct Pack {
 // where it should cut it off.
 template <typename T, int kWidth>
 NCCL_DEVICE_INLINE void* aligned_for(const T* place) {
-  return __builtin_assume_aligned(const_cast<T*>(place), kWidth == 1 ? alignof(T) : kPackBytes);
+  void* const same = const_cast<T*>(place);
+  return __builtin_assume_aligned(same, kWidth == 1 ? alignof(T) : kPackBytes);
 }
 template <typename T, int kWidth>
 NCCL_DEVICE_INLINE Pack<T, kWidth> load(const T* from) {
