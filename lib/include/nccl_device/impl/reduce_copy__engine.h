@@ -104,22 +104,28 @@ struct Pack {
   T at[kWidth];
 };
 
-// The compiler may move a pack at once: byte by byte is slow, and nvcc 13.0 converts a __half's low byte to a number
-// where it should cut it off.
-template <typename T, int kWidth>
-NCCL_DEVICE_INLINE void* aligned_for(const T* place) {
-  void* const same = const_cast<T*>(place);
-  return __builtin_assume_aligned(same, kWidth == 1 ? alignof(T) : kPackBytes);
+// The compiler may move a wide pack at once. One element is moved as what it is: byte by byte is slow, and nvcc 13.0
+// converts a __half's low byte to a number where it should cut it off.
+NCCL_DEVICE_INLINE void* aligned(const void* place) {
+  return __builtin_assume_aligned(const_cast<void*>(place), kPackBytes);
 }
 template <typename T, int kWidth>
 NCCL_DEVICE_INLINE Pack<T, kWidth> load(const T* from) {
   Pack<T, kWidth> pack;
-  memcpy(&pack, aligned_for<T, kWidth>(from), sizeof(pack));
+  if constexpr (kWidth == 1) {
+    pack.at[0] = *from;
+  } else {
+    memcpy(&pack, aligned(from), sizeof(pack));
+  }
   return pack;
 }
 template <typename T, int kWidth>
 NCCL_DEVICE_INLINE void store(T* to, const Pack<T, kWidth>& pack) {
-  memcpy(aligned_for<T, kWidth>(to), &pack, sizeof(pack));
+  if constexpr (kWidth == 1) {
+    *to = pack.at[0];
+  } else {
+    memcpy(aligned(to), &pack, sizeof(pack));
+  }
 }
 
 // Element `at` of every source, folded in order and rounded once. One source alone is copied bit for bit.
