@@ -97,9 +97,12 @@ void die_while(Rank& rank, Blocked where) {
 CONFORMANCE_CASE_WITH(P32_the_death_of_a_peer_ends_a_wait, 3, {}, 1) { die_while(rank, Blocked::kWait); }
 CONFORMANCE_CASE_WITH(P32_the_death_of_a_peer_ends_a_barrier, 3, {}, 1) { die_while(rank, Blocked::kBarrier); }
 CONFORMANCE_CASE_WITH(P32_the_death_of_a_peer_ends_a_put_and_a_flush, 3, {}, 1) { die_while(rank, Blocked::kFlush); }
+#if defined(ANYGIN_TARGET_CPU)
 CONFORMANCE_CASE_WITH(P32_the_death_of_a_peer_ends_a_spin, 3, {}, 1) { die_while(rank, Blocked::kSpin); }
+#endif
 CONFORMANCE_CASE_WITH(P32_the_death_of_a_peer_ends_a_host_call, 3, {}, 1) { die_while(rank, Blocked::kHostCall); }
 
+#if defined(ANYGIN_TARGET_CPU)  // a GPU's kernels end in calls of the API only
 // Loops of the program's own, in a kernel that waits nowhere: the abort ends them too.
 enum class Loop { kVolatile, kAtomic, kSleep, kBarrier };
 __global__ void spin_with(ncclDevComm comm, Loop loop, uint64_t* word, unsigned* passed) {
@@ -149,6 +152,7 @@ CONFORMANCE_CASE(P32_abort_ends_a_spin_that_sleeps, 1) { spin_until_ended(rank, 
 CONFORMANCE_CASE(P32_abort_ends_a_spin_that_meets_its_block, 1) { spin_until_ended(rank, Loop::kBarrier, true); }
 CONFORMANCE_CASE(P32_abort_ends_a_spin_that_knows_no_communicator, 1) { spin_until_ended(rank, Loop::kAtomic, false); }
 CONFORMANCE_CASE(P32_abort_ends_a_sleeping_spin_that_knows_no_communicator, 1) { spin_until_ended(rank, Loop::kSleep, false); }
+#endif
 
 // A kernel that computes, and was launched before, goes on: it has nothing to do with the communicator.
 __global__ void compute(uint64_t until_ns, uint64_t* rounds) {

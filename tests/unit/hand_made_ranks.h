@@ -28,7 +28,7 @@ class NcclRanks {
   static constexpr uint64_t kCommunicator = 77;
   static constexpr uint64_t kWindowBytes = 4096;
 
-  explicit NcclRanks(const NcclShape& shape) : shape_(shape), view_{kCommunicator, true, nullptr, &reported_} {
+  explicit NcclRanks(const NcclShape& shape) : shape_(shape), view_{kCommunicator, 0, 0, true, nullptr, &reported_} {
     const uint32_t words = static_cast<uint32_t>(shape.barriers * (3 + shape.lsa_size));
     for (int r = 0; r < shape.ranks; ++r) {
       resources_.emplace_back(words, 0u);

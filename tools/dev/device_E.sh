@@ -22,7 +22,8 @@ ends=$((SECONDS + ${DEVICE_E_SECONDS:-500}))  # steps that would begin later are
 say() { echo "$@" | tee -a "$log"; }
 
 stacks_left=3
-cases=(signals completion values barriers lsa_data failure)  # programs of conformance
+cases=("$here"/conformance/conformance_*)  # programs of conformance
+cases=("${cases[@]##*/conformance_}")
 # Where the threads of a process that hangs are; of its last descendant, where a tool started it.
 stacks_of() {
   local pid=$1 child

@@ -1,4 +1,4 @@
-# What every tools/dev/prove_<ISSUE>.sh shares; sourced by it at the root of the tree, with kIssue set. Each step runs once a
+# What the tools/dev/prove_<ISSUE>.sh share, but for E's, whose steps may run on another machine; sourced by it at the root of the tree, with kIssue set. Each step runs once a
 # commit: what passed is remembered in build/prove/<issue>/<commit> until --fresh, with the whole output of each step. The log
 # in docs/measurements/ is what the documents quote: of a step that passed its own summary, of one that failed what failed.
 #   begin_proof "$@"      after the functions; the arguments are [--fresh] [STEP...], or --part FUNCTION [ARG...]

@@ -162,13 +162,13 @@ NCCL_HOST_DEVICE_INLINE const uint64_t* anyginWindowSizes(const ncclWindow_vidme
 // What device code knows of its communicator beyond ncclDevComm. lib/comm owns it, in memory that kernels reach.
 struct anyginDevCommView {
   uint64_t communicator;  // as in ncclWindow_vidmem; 0 once destroyed
-  bool vaSignals;         // ginVaSignalsRequired was granted
-  void* misuseSink;       // anygin::MisuseListener (cpu target) or anygin::MisuseBlock (cuda); see backends/misuse.h
-  // Set by the first use of a context index beyond the grant, so that it is reported once.
-  uint32_t* contextReported;
   // The signals [reservedSignal0, reservedSignalEnd) are those of the library's barriers. The program's own come
   // before, those of its resource requirements behind.
   uint32_t reservedSignal0, reservedSignalEnd;
+  bool vaSignals;    // ginVaSignalsRequired was granted
+  void* misuseSink;  // anygin::MisuseListener (cpu target) or anygin::MisuseBlock (cuda); see backends/misuse.h
+  // Set by the first use of a context index beyond the grant, so that it is reported once.
+  uint32_t* contextReported;
 };
 
 // Windows by the address that was registered; a list of full tables. Constant for kernels.

@@ -255,12 +255,11 @@ ANYGIN_NCCL_OUTLINED WaitOutcome wait_cell(const Call& call, const Awaited& awai
 
 NCCL_DEVICE_INLINE CellRef signal_cell(const Call& call, ncclGinSignal_t id) {
   require(
-      call,
+      call, [&](const auto& fail) { check_asked_communicator(call, fail); },
       [&](const auto& fail) {
-        check_asked_communicator(call, fail);
-        check_signal_id(call, id, fail);
-      },
-      [&](const auto& fail) { check_stored_communicator(call, fail); });
+        check_stored_communicator(call, fail);
+        check_stored_signal_id(call, id, fail);
+      });
   return proxy_signal_cell(device_context(call.ctx), id);
 }
 NCCL_DEVICE_INLINE CellRef counter_cell(const Call& call, ncclGinCounter_t id) {

@@ -137,11 +137,6 @@ NCCL_DEVICE_INLINE void check_bits(int bits, const Fail& fail) {
 }
 
 template <typename Fail>
-NCCL_DEVICE_INLINE void check_signal_id(const Call& call, ncclGinSignal_t id, const Fail& fail) {
-  if (id < static_cast<uint32_t>(call.comm->ginSignalCount) || MUTANT(nccl_signal_unchecked)) return;
-  fail(Finding{MisuseKind::kSignalIndex, -1, id, as_value(call.comm->ginSignalCount)});
-}
-template <typename Fail>
 NCCL_DEVICE_INLINE void check_counter_id(const Call& call, ncclGinCounter_t id, const Fail& fail) {
   if (id < static_cast<uint32_t>(call.comm->ginCounterCount)) return;
   fail(Finding{MisuseKind::kCounterIndex, -1, id, as_value(call.comm->ginCounterCount)});
@@ -151,6 +146,21 @@ NCCL_DEVICE_INLINE void check_counter_id(const Call& call, ncclGinCounter_t id, 
 template <typename Fail>
 NCCL_DEVICE_INLINE void check_stored_communicator(const Call& call, const Fail& fail) {
   if (call.comm->resourceWindow_inlined.view->communicator == 0) fail(Finding{MisuseKind::kDeadCommunicator});
+}
+
+template <typename Fail>
+NCCL_DEVICE_INLINE void check_stored_signal_id(const Call& call, ncclGinSignal_t id, const Fail& fail) {
+  const anyginDevCommView& view = *call.comm->resourceWindow_inlined.view;
+  const uint32_t first = view.reservedSignal0, end = view.reservedSignalEnd;
+  const auto signals = static_cast<uint32_t>(call.comm->ginSignalCount);
+  const bool reserved = (id >= first) & (id < end);
+  if (reserved && call.name != DeviceCall::kGinBarrier && !MUTANT(nccl_signal_reserved)) {
+    fail(Finding{MisuseKind::kSignalReserved, -1, id, first});
+  }
+  if (id >= signals && !MUTANT(nccl_signal_unchecked)) {
+    // All behind the program's own may be the library's.
+    fail(Finding{MisuseKind::kSignalIndex, -1, id, end == signals ? first : signals});
+  }
 }
 
 // [offset, offset + bytes) of what `rank` registered.

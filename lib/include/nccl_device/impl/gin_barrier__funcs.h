@@ -15,10 +15,15 @@ namespace gin {
 
 // The index is one of those granted.
 ANYGIN_NCCL_OUTLINED void check_barrier(const Call& call, ncclGinBarrierHandle handle, uint32_t index) {
-  check_communicator(call);
-  if (handle.unused == 0 || MUTANT(nccl_barrier_unchecked)) return;
-  const uint32_t granted = handle.unused - 1;
-  if (index >= granted) misuse(call, MisuseKind::kBarrierIndex, -1, index, granted);
+  require(
+      call,
+      [&](const auto& fail) {
+        check_asked_communicator(call, fail);
+        if (handle.unused == 0 || MUTANT(nccl_barrier_unchecked)) return;
+        const uint32_t granted = handle.unused - 1;
+        if (index >= granted) fail(Finding{MisuseKind::kBarrierIndex, -1, index, granted});
+      },
+      [&](const auto& fail) { check_stored_communicator(call, fail); });
 }
 
 // First of the signals of one barrier: one a rank of the team.
