@@ -23,11 +23,14 @@ namespace anygin::sim {
 class SimLanes final : public simt::LaneMachine {
  public:
   static constexpr size_t kStacks = 160 * 1024;
-  // Blocks of more lanes move as a whole: each lane by itself would cost too much time in kernels of many threads.
+  // Blocks of more lanes mostly move as a whole: each lane by itself would cost too much time in kernels of many
+  // threads.
   static constexpr uint32_t kSingleLanes = 32;
+  static constexpr uint32_t kWholeBlocks = 7;  // of eight
 
   explicit SimLanes(EngineId id)
-      : scheduler_({id, 0, 1, kStacks, simt::LaneOrder::kForward, kSingleLanes}), schedulers_{&scheduler_} {}
+      : scheduler_({id, 0, 1, kStacks, simt::LaneOrder::kForward, kSingleLanes, kWholeBlocks}),
+        schedulers_{&scheduler_} {}
   void place(simt::Grid& grid) override { scheduler_.place(grid); }
   const std::vector<simt::LaneScheduler*>& schedulers() const override { return schedulers_; }
   simt::LaneScheduler& scheduler() { return scheduler_; }

@@ -105,6 +105,7 @@ struct alignas(128) Block {
   uint32_t polls = 0;       // yields since the last release or visit
   uint32_t idle_polls = 0;  // yields since a lane last started, ended, was released or woken
   uint32_t detours = 0;     // kDetour...: one look tells whether the common way is open
+  bool apart = false;       // its lanes move one by one though it is large; set once
   uint64_t releases = 0;    // barriers and warp operations completed
 
   // Fixed while resident.

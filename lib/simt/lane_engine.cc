@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "anygin/base/assert.h"
+#include "anygin/base/world.h"
 #include "anygin/simt/lane_report.h"
 #include "anygin/simt/lane_scheduler.h"
 
@@ -95,7 +96,7 @@ void LaneScheduler::run_lane(Block& block, const Action& action) {
   if (action.kind == kAbandon) {
     runner_.abandon(block);
   } else if (action.kind == kVisitBlock) {
-    (void)runner_.visit(block);
+    block.apart ? visit_apart(block) : void(runner_.visit(block));
   } else {
     if (action.kind == kResumeLane) bring_to_front(block, lane_of(action.name));
     runner_.run_one(block, action.kind == kStartLane);
@@ -103,6 +104,21 @@ void LaneScheduler::run_lane(Block& block, const Action& action) {
   if (!block.finished()) return;
   for (Block*& slot : resident_) {
     if (slot == &block) slot = finish(block);
+  }
+}
+
+// Lanes of a large block one by one: an action each would cost too much, so an action is a burst of them.
+void LaneScheduler::visit_apart(Block& block) {
+  constexpr int kBurst = 32;
+  for (int step = 0; step < kBurst && block.runnable() && !block.grid->abandoned(); ++step) {
+    const uint32_t ready = block.ready_count();
+    const uint64_t chosen = world().choices.pick_below(ChoiceKind::kLaneOrder, ready + (block.has_unstarted() ? 1 : 0));
+    if (chosen < ready) {
+      const auto at = block.ready_head + static_cast<uint32_t>(chosen);
+      std::swap(block.ready[block.ready_head & block.ready_mask], block.ready[at & block.ready_mask]);
+    }
+    runner_.run_one(block, chosen == ready);
+    if (block.only_polls()) return;
   }
 }
 

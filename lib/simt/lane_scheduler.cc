@@ -63,6 +63,8 @@ Block* LaneScheduler::admit(GridCursor& cursor) {
   ++cursor.resident;
   Block* block = pool_.take(lanes);
   block->begin(*cursor.grid, cursor, cursor.next);
+  block->apart = shape_.whole_blocks > 0 && lanes > shape_.single_lanes &&
+                 world().choices.pick_below(ChoiceKind::kLaneOrder, shape_.whole_blocks + 1) == 0;
   cursor.next += cursor.step;
   if (cursor.pending()) admitted_at_ = pass_time();
   if (shape_.order != LaneOrder::kForward) order_lanes(*block);

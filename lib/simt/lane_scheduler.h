@@ -48,6 +48,9 @@ struct SchedulerShape {
   LaneOrder order = LaneOrder::kForward;  // kChosen asks world().choices
   // As an engine: lanes of blocks of at most so many move one by one, larger blocks as a whole.
   uint32_t single_lanes = kLanesMax;
+  // Of larger blocks so many stay whole for one whose lanes move one by one, too, as world().choices say. 0: all do.
+  // Canonical: all do.
+  uint32_t whole_blocks = 0;
 };
 
 class alignas(128) LaneScheduler final : public Engine {
@@ -126,6 +129,7 @@ class alignas(128) LaneScheduler final : public Engine {
   Block* find_block(uint64_t action_name) const;
   void offer_lanes(Block& block, ActionList& out);
   void run_lane(Block& block, const Action& action);
+  void visit_apart(Block& block);
 
   const SchedulerShape shape_;
   LaneRunner runner_;

@@ -3,6 +3,7 @@
 // decides the order.
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ using Picker = std::function<size_t(size_t options)>;
 class DrivenGrid {
  public:
   template <typename F>
-  DrivenGrid(const LaunchShape& shape, F body, LaneOrder order = LaneOrder::kForward, uint32_t single_lanes = kLanesMax)
-      : scheduler_(SchedulerShape{world().next_engine_id(), 0, 1, 2048, order, single_lanes}) {
+  DrivenGrid(const LaunchShape& shape, F body, LaneOrder order = LaneOrder::kForward, uint32_t single_lanes = kLanesMax,
+             uint32_t whole_blocks = 0)
+      : scheduler_(SchedulerShape{world().next_engine_id(), 0, 1, 2048, order, single_lanes, whole_blocks}) {
     const BoundKernel kernel{&run_lanes<F>, new F(std::move(body)), [](void* p) { delete static_cast<F*>(p); },
                              nullptr};
     grid_ = std::make_unique<Grid>(shape, kernel, device_table().load(7));
@@ -215,6 +217,39 @@ TEST_F(SimtEngine, LargeBlocksMoveAsAWhole) {
   std::vector<unsigned> expected(80, 1);
   expected.insert(expected.end(), 80, 0);
   EXPECT_EQ(diary, expected);
+}
+
+// One block in eight moves lane by lane: then others come before and after a lane than in its own order. Nobody is
+// lost.
+TEST_F(SimtEngine, LanesOfSomeLargeBlocksMoveOneByOne) {
+  static constexpr unsigned kLanes = 40;
+  constexpr int kRuns = 400;
+  int together = 0;
+  std::set<std::vector<unsigned>> orders;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<unsigned> diary;
+    auto* notes = &diary;
+    DrivenGrid grid(
+        blocks_of(1, kLanes),
+        [notes] {
+          anygin_yield();
+          notes->push_back(anygin_thread_idx.x);
+          anygin_syncthreads();
+          notes->push_back(kLanes);
+        },
+        LaneOrder::kForward, 32, 7);
+    grid.run(first);
+    ASSERT_TRUE(grid.done());
+    ASSERT_EQ(diary.size(), 2 * kLanes);
+    for (unsigned i = kLanes; i < 2 * kLanes; ++i) ASSERT_EQ(diary[i], kLanes);  // after all others came
+    diary.resize(kLanes);
+    together += std::is_sorted(diary.begin(), diary.end());
+    orders.insert(diary);
+    std::sort(diary.begin(), diary.end());
+    for (unsigned lane = 0; lane < kLanes; ++lane) ASSERT_EQ(diary[lane], lane);
+  }
+  EXPECT_NEAR(together, kRuns * 7 / 8, 25);  // four standard deviations
+  EXPECT_EQ(orders.size(), static_cast<size_t>(kRuns - together + 1));
 }
 
 TEST_F(SimtEngine, ALostDeviceEndsTheGrid) {

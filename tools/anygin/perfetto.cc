@@ -11,50 +11,12 @@
 namespace anygin::tools {
 namespace {
 
-constexpr double kInstantUs = 0.05;  // how wide things without duration are drawn
-constexpr int kLinks = 9999;         // the group of the links
-constexpr int kDevices = 5000;       // groups of grids whose rank no event tells
+constexpr int kLinks = 9999;    // the group of the links
+constexpr int kDevices = 5000;  // groups of grids whose rank no event tells
 
 double us(uint64_t time_ps) {
   return static_cast<double>(time_ps) / 1e6;
 }
-
-// Output, and the lanes that were named in it.
-class Picture {
- public:
-  // The number of the lane `name` in group `group`; named when first used.
-  int lane(int group, const std::string& name) {
-    const auto [it, fresh] = lanes_.emplace(std::pair(group, name), static_cast<int>(lanes_.size()) + 1);
-    if (fresh) meta("thread_name", group, it->second, name);
-    return it->second;
-  }
-  void group(int group, const std::string& name) {
-    if (groups_.insert(group).second) meta("process_name", group, 0, name);
-  }
-  void slice(int group, int lane, const std::string& name, double from_us, double us_long) {
-    add(fmt::format(R"("ph":"X","pid":{},"tid":{},"name":"{}","ts":{:.4f},"dur":{:.4f})", group, lane, name, from_us,
-                    std::max(us_long, kInstantUs)));
-  }
-  void arrow(const char* phase, int group, int lane, uint64_t id, double at_us) {
-    add(fmt::format(R"("ph":"{}","bp":"e","cat":"put","name":"put","id":{},"pid":{},"tid":{},"ts":{:.4f})", phase, id,
-                    group, lane, at_us + kInstantUs / 2));
-  }
-  void span(const char* phase, int group, const std::string& name, uint64_t id, double at_us) {
-    add(fmt::format(R"("ph":"{}","cat":"link","name":"{}","id":{},"pid":{},"tid":0,"ts":{:.4f})", phase, name, id,
-                    group, at_us));
-  }
-  std::string text() const { return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + body_ + "\n]}\n"; }
-
- private:
-  void meta(const char* what, int group, int lane, const std::string& name) {
-    add(fmt::format(R"("ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":"{}"}})", what, group, lane, name));
-  }
-  void add(const std::string& fields) { body_ += (body_.empty() ? "{" : ",\n{") + fields + "}"; }
-
-  std::map<std::pair<int, std::string>, int> lanes_;
-  std::set<int> groups_;
-  std::string body_;
-};
 
 const char* wait_name(uint64_t kind) {
   constexpr const char* kNames[] = {"a wait", "waitSignal",  "waitSignal (window)", "waitCounter", "flush",
@@ -69,9 +31,11 @@ class Painter {
     for (const FileEvent& event : events_) {
       if (event.kind == "launch") device_[event.grid] = static_cast<int>(event.context);
       if (event.kind == "wait_begin" && event.rank >= 0) rank_[event.grid] = event.rank;
+      if (event.kind == "source_read") senders_[{event.rank, event.peer}].insert(event.context);
+      if (event.kind == "visible") receivers_[{event.peer, event.rank}].insert(event.context);
     }
   }
-  std::string paint() {
+  Picture paint() {
     for (const FileEvent& event : events_) {
       if (event.kind.rfind("lane_", 0) == 0) {
         lane(event);
@@ -85,10 +49,16 @@ class Painter {
         arrival(event);
       }
     }
-    return picture_.text();
+    for (const auto& [flow, reads] : reads_) draw_links(flow, reads);
+    return std::move(picture_);
   }
 
  private:
+  struct Read {
+    Picture::Place place;
+    double visible = 0;  // the last granule
+  };
+
   int group_of_rank(int rank) {
     picture_.group(rank + 1, fmt::format("rank {}", rank));
     return rank + 1;
@@ -106,6 +76,7 @@ class Painter {
     if (event.kind == "lane_start") {
       Block& block = blocks_[{event.grid, event.value}];
       if (block.alive++ == 0) block.since = event.time_ps;
+      (void)lane_of_block(event.grid, event.value);  // above the lanes of its waits
       lanes_of_block_[{event.grid, event.lane}].push_back(event.value);
       return;
     }
@@ -115,10 +86,32 @@ class Painter {
     const uint64_t index = started.front();
     started.erase(started.begin());
     Block& block = blocks_[{event.grid, index}];
-    if (--block.alive != 0) return;
-    const int group = group_of_grid(event.grid);
-    picture_.slice(group, picture_.lane(group, fmt::format("grid {} block {}", event.grid, index)), "block",
-                   us(block.since), us(event.time_ps - block.since));
+    if (--block.alive == 0) draw_block(event.grid, index, block.since, event.time_ps);
+    leave_waits(event);
+  }
+  Picture::Place lane_of_block(uint64_t grid, uint64_t index) {
+    const int group = group_of_grid(grid);
+    return {group, picture_.lane(group, fmt::format("grid {} block {}", grid, index)), 0};
+  }
+  void draw_block(uint64_t grid, uint64_t index, uint64_t from_ps, uint64_t to_ps) {
+    Picture::Place place = lane_of_block(grid, index);
+    place.at = us(from_ps);
+    picture_.slice(place, "block", us(to_ps - from_ps));
+  }
+  Picture::Place lane_of_wait(uint64_t grid, uint64_t lane) {
+    const int group = group_of_grid(grid);
+    return {group, picture_.lane(group, fmt::format("grid {} lane {} waits", grid, lane)), 0};
+  }
+  // A lane that leaves in a wait has no end of it.
+  void leave_waits(const FileEvent& exit) {
+    for (auto it = waits_.lower_bound({exit.grid, exit.lane, 0, 0, 0}); it != waits_.end();) {
+      const auto& [grid, lane, kind, heap, offset] = it->first;
+      if (grid != exit.grid || lane != exit.lane) return;
+      Picture::Place place = lane_of_wait(grid, lane);
+      place.at = us(it->second);
+      picture_.slice(place, fmt::format("{} -> never", wait_name(kind)), us(exit.time_ps - it->second));
+      it = waits_.erase(it);
+    }
   }
 
   void wait(const FileEvent& event) {
@@ -129,65 +122,75 @@ class Painter {
     }
     const auto begun = waits_.find(key);
     if (begun == waits_.end()) return;
-    const int group = group_of_grid(event.grid);
-    const int lane = picture_.lane(group, fmt::format("grid {} lane {} waits", event.grid, event.lane));
-    picture_.slice(group, lane, fmt::format("{} -> {}", wait_name(event.operation), event.value), us(begun->second),
+    Picture::Place place = lane_of_wait(event.grid, event.lane);
+    place.at = us(begun->second);
+    picture_.slice(place, fmt::format("{} -> {}", wait_name(event.operation), event.value),
                    us(event.time_ps - begun->second));
     if (const auto signal = last_signal_.find({event.heap, event.offset}); signal != last_signal_.end()) {
-      picture_.arrow("s", signal->second.group, signal->second.lane, ++arrows_, signal->second.at_us);
-      picture_.arrow("f", group, lane, arrows_, std::max(us(event.time_ps) - kInstantUs, us(begun->second)));
+      place.at = std::max({us(event.time_ps) - Picture::kInstant, place.at, signal->second.at});
+      picture_.arrow(signal->second, place);
     }
     waits_.erase(begun);
   }
 
   void engine(const FileEvent& event, const char* who) {
     const int group = group_of_rank(event.rank);
-    picture_.slice(group, picture_.lane(group, who), fmt::format("{} to {}", event.kind, event.peer), us(event.time_ps),
-                   kInstantUs);
+    picture_.slice({group, picture_.lane(group, who), us(event.time_ps)},
+                   fmt::format("{} to {}", event.kind, event.peer));
+  }
+
+  Picture::Place nic(const FileEvent& event) {
+    const int group = group_of_rank(event.rank);
+    return {group, picture_.lane(group, "NIC"), us(event.time_ps)};
+  }
+
+  // Each side numbers its queue pairs anew: the n-th of those that read sources is the n-th of those at which something
+  // became visible. -1: it cannot be told.
+  int flow_number(const std::pair<int, int>& ranks, uint64_t queue_pair, bool at_target) const {
+    const auto sent = senders_.find(ranks), seen = receivers_.find(ranks);
+    if (sent == senders_.end() || seen == receivers_.end() || sent->second.size() != seen->second.size()) return -1;
+    const std::set<uint64_t>& pairs = at_target ? seen->second : sent->second;
+    const auto found = pairs.find(queue_pair);
+    return found == pairs.end() ? -1 : static_cast<int>(std::distance(pairs.begin(), found));
   }
 
   void source_read(const FileEvent& event) {
-    const int group = group_of_rank(event.rank);
-    const int lane = picture_.lane(group, "NIC");
-    picture_.slice(group, lane, fmt::format("read {} bytes for {}", event.bytes, event.peer), us(event.time_ps),
-                   kInstantUs);
-    reads_[{event.rank, event.peer}][event.operation] = {group, lane, us(event.time_ps)};
-    picture_.group(kLinks, "links");
-    picture_.span("b", kLinks, fmt::format("{} to {}", event.rank, event.peer),
-                  link_id(event.rank, event.peer, event.operation), us(event.time_ps));
+    const Picture::Place place = nic(event);
+    picture_.slice(place, fmt::format("read {} bytes for {}", event.bytes, event.peer));
+    const int flow = flow_number({event.rank, event.peer}, event.context, false);
+    if (flow >= 0) reads_[{event.rank, event.peer, flow}].emplace(event.operation, Read{place, 0});
   }
 
   void arrival(const FileEvent& event) {
-    const int group = group_of_rank(event.rank);
-    const int lane = picture_.lane(group, "NIC");
-    const std::string name = event.kind == "visible" ? fmt::format("{} bytes visible from {}", event.bytes, event.peer)
-                                                     : fmt::format("signal from {}: {}", event.peer, event.value);
-    picture_.slice(group, lane, name, us(event.time_ps), kInstantUs);
-    auto& reads = reads_[{event.peer, event.rank}];
+    const Picture::Place place = nic(event);
+    const bool is_signal = event.kind == "signal";
+    picture_.slice(place, is_signal ? fmt::format("signal from {}: {}", event.peer, event.value)
+                                    : fmt::format("{} bytes visible from {}", event.bytes, event.peer));
+    if (is_signal) last_signal_[{event.heap, event.offset}] = place;
+    const int flow = flow_number({event.peer, event.rank}, event.context, true);
+    auto& reads = reads_[{event.peer, event.rank, flow}];
     // The read of this operation; of a signal, that of its payload just before it.
-    auto read = reads.upper_bound(event.operation);
-    if (event.kind == "signal") last_signal_[{event.heap, event.offset}] = {group, lane, us(event.time_ps)};
-    if (read == reads.begin()) return;
-    --read;
-    if (event.kind == "visible") {
-      picture_.span("e", kLinks, fmt::format("{} to {}", event.peer, event.rank),
-                    link_id(event.peer, event.rank, read->first), us(event.time_ps));
+    const auto read = reads.find(is_signal ? event.operation - 1 : event.operation);
+    if (read == reads.end()) return;
+    if (is_signal) {
+      picture_.arrow(read->second.place, place);
     } else {
-      picture_.arrow("s", read->second.group, read->second.lane, ++arrows_, read->second.at_us);
-      picture_.arrow("f", group, lane, arrows_, us(event.time_ps));
+      read->second.visible = place.at;
     }
   }
-  static uint64_t link_id(int from, int to, uint64_t operation) {
-    return (static_cast<uint64_t>(from) << 48) ^ (static_cast<uint64_t>(to) << 32) ^ operation;
+
+  // A put is on its link from the first read of its source until its last granule is visible.
+  void draw_links(const std::tuple<int, int, int>& flow, const std::map<uint64_t, Read>& reads) {
+    for (const auto& [operation, read] : reads) {
+      if (read.visible < read.place.at) continue;
+      picture_.group(kLinks, "links");
+      picture_.span(kLinks, fmt::format("{} to {}", std::get<0>(flow), std::get<1>(flow)), read.place.at, read.visible);
+    }
   }
 
   struct Block {
     uint64_t since = 0;
     uint64_t alive = 0;
-  };
-  struct Place {
-    int group = 0, lane = 0;
-    double at_us = 0;
   };
   const std::vector<FileEvent>& events_;
   Picture picture_;
@@ -195,14 +198,14 @@ class Painter {
   std::map<std::pair<uint64_t, uint64_t>, Block> blocks_;                          // by (grid, block)
   std::map<std::pair<uint64_t, uint64_t>, std::vector<uint64_t>> lanes_of_block_;  // by (grid, lane)
   std::map<std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, uint64_t>, uint64_t> waits_;
-  std::map<std::pair<int, int>, std::map<uint64_t, Place>> reads_;  // by (initiator, target), by operation
-  std::map<std::pair<uint64_t, uint64_t>, Place> last_signal_;      // by cell
-  uint64_t arrows_ = 0;
+  std::map<std::pair<int, int>, std::set<uint64_t>> senders_, receivers_;  // queue pairs, by (initiator, target)
+  std::map<std::tuple<int, int, int>, std::map<uint64_t, Read>> reads_;    // by (initiator, target, flow), by operation
+  std::map<std::pair<uint64_t, uint64_t>, Picture::Place> last_signal_;    // by cell
 };
 
 }  // namespace
 
-std::string to_perfetto(const std::vector<FileEvent>& events) {
+Picture picture_of(const std::vector<FileEvent>& events) {
   return Painter(events).paint();
 }
 

@@ -57,7 +57,7 @@ void add_sim_commands(CLI::App& app, int& exit_code) {
   auto trace = std::make_shared<TraceRequest>();
   CLI::App* const trace_app = app.add_subcommand("trace", "one simulated run as a picture for ui.perfetto.dev");
   trace_app->add_option("--seed", trace->run.seed, "of the run (default 1)");
-  trace_app->add_option("--out", trace->out_file, "the file (default anygin-trace.json)");
+  trace_app->add_option("--out", trace->out_file, "the file (default anygin-trace.json); .svg: a still picture");
   add_run_options(*trace_app, trace->run);
   trace_app->callback([trace, &exit_code] { exit_code = run_trace(*trace); });
 }

@@ -28,12 +28,15 @@ int run_trace(const TraceRequest& request) {
     fmt::print(stderr, "anygin trace: {}\n", events.status().message());
     return kExitEnvironment;
   }
-  const Status written = sim::write_file(request.out_file, to_perfetto(*events));
+  const Picture picture = picture_of(*events);
+  const bool still = request.out_file.size() > 4 && request.out_file.substr(request.out_file.size() - 4) == ".svg";
+  const Status written = sim::write_file(request.out_file, still ? picture.svg() : picture.json());
   if (!written.ok()) {
     fmt::print(stderr, "anygin trace: {}\n", written.message());
     return kExitEnvironment;
   }
-  fmt::print("{}: {} events; open it at ui.perfetto.dev\n", request.out_file, events->size());
+  fmt::print("{}: {} events; open it {}\n", request.out_file, events->size(),
+             still ? "with a browser" : "at ui.perfetto.dev");
   return 0;
 }
 
