@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device communicators through nccl.h: layout, refusals and error rows of contract 2.8.
+#include "anygin/base/wait.h"
 #include "unit/nccl_ranks.h"
 
 namespace anygin::comm {
@@ -94,6 +95,19 @@ TEST(CApiDevComm, IdsAndBuffersLieAsTheContractSays) {
     EXPECT_EQ(ncclDevCommDestroy(comm, &made), ncclInternalError);
     EXPECT_EQ(ncclDevCommDestroy(comm, nullptr), ncclInvalidArgument);
   });
+}
+
+// Aborted communicators keep their memory: kernels may still look.
+TEST(CApiDevComm, AnAbortRaisesTheWordThatKernelsLookAt) {
+  ncclUniqueId id;
+  ANYGIN_NCCL_OK(ncclGetUniqueId(&id));
+  ncclComm_t comm = nullptr;
+  ASSERT_EQ(ncclCommInitRank(&comm, 1, id, 0), ncclSuccess) << last_error();
+  ncclDevCommRequirements_t reqs = full();
+  ncclDevComm made;
+  ASSERT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclSuccess) << last_error();
+  ANYGIN_NCCL_OK(ncclCommAbort(comm));
+  EXPECT_EQ(*made.abortFlag, static_cast<uint32_t>(AbortCause::kAborted));
 }
 
 struct Refusal {

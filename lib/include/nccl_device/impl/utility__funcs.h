@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../utility.h"
+#include "anygin/base/platform.h"
 
 #if NCCL_CHECK_CUDACC
 #include <cuda_runtime.h>
@@ -280,7 +281,11 @@ class Optional {
     make(arguments.rest, static_cast<Made&&>(made)..., static_cast<Arg0&&>(arguments.arg));
   }
 
+#if defined(ANYGIN_SANITIZE_ADDRESS)
+  alignas(T) char space_[sizeof(T)] = {};  // g++ does not follow is_present_ there, and warns of parts that are absent
+#else
   alignas(T) char space_[sizeof(T)];
+#endif
   bool is_present_ = false;
 };
 #endif  // NCCL_CHECK_CUDACC
