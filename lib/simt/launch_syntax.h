@@ -54,6 +54,12 @@ class PendingLaunch {
   bool taken_ = false;
 };
 
+// `__cluster_dims__(x, y, z)`: the first thing that the kernel's lanes do.
+inline void refuse_clusters(unsigned x, unsigned y = 1, unsigned z = 1) {
+  if (x * y * z > 1)
+    anygin_trap("__cluster_dims__ asks for clusters of several blocks, which the cpu target does not have");
+}
+
 extern "C" {
 // Null on lanes. Host threads: PendingLaunch::none() except between a PendingLaunch and the kernel's first statement.
 // Defined in libanygin.so.

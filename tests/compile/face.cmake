@@ -13,16 +13,20 @@ function(face_compiles name header)
 endfunction()
 
 file(GLOB_RECURSE face_headers RELATIVE ${face_include} CONFIGURE_DEPENDS ${face_include}/*)
-list(REMOVE_ITEM face_headers anygin_editor.h)
+list(REMOVE_ITEM face_headers anygin_editor.h mma.h)
 foreach(header ${face_headers})
   string(REPLACE "/" "." label ${header})
+  set(face_standard -std=c++17)
+  if(header MATCHES "^cuda/std/(compare|concepts|numbers|ranges|span)$")
+    set(face_standard -std=c++20)
+  endif()
   foreach(compiler ${ANYGIN_GXX} ${ANYGIN_CLANGXX})
     get_filename_component(tool ${compiler} NAME)
     # Pieces of device code do not stand alone in host files.
     if(NOT header MATCHES "^anygin_cuda/cuda_(atomics|bits|block|conversions|loads|math|warp).h$" AND NOT header STREQUAL "anygin_cuda/group_lanes.h")
-      face_compiles(host.${label}.${tool} ${header} ${compiler} -std=c++17 ${face_warnings} -x c++)
+      face_compiles(host.${label}.${tool} ${header} ${compiler} ${face_standard} ${face_warnings} -x c++)
     endif()
-    face_compiles(device.${label}.${tool} ${header} ${compiler} -std=c++17 ${face_warnings} -D__CUDACC__
+    face_compiles(device.${label}.${tool} ${header} ${compiler} ${face_standard} ${face_warnings} -D__CUDACC__
       -I${ANYGIN_INCLUDE_DIR} -x c++)
   endforeach()
 endforeach()

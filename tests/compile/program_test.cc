@@ -51,6 +51,12 @@ TEST_P(Program, lanes_that_spin_give_way) {
   EXPECT_EQ(run.code, 0);
 }
 
+TEST_P(Program, cuda_std) {
+  const CommandResult run = run_command(path("std_names"));
+  EXPECT_EQ(run.output, "60\n");
+  EXPECT_EQ(run.code, 0);
+}
+
 TEST_P(Program, kernels_by_address) {
   const CommandResult run = run_command(path("by_address"));
   EXPECT_EQ(run.output,

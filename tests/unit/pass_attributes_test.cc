@@ -39,6 +39,14 @@ TEST(Attributes, pragmas_of_nvcc_go_away) {
             "\nx;\n#pragma GCC unroll 4\n\n");
 }
 
+TEST(Clock, of_lanes_counts_as_clock64_does) {
+  EXPECT_EQ(
+      rewritten(
+          "__device__ void f() { x = clock(); y = ::clock(); return std::clock() + a.clock() + clock(1) + clock(); }"),
+      " void f() { x = clock64(); y = ::clock64(); return std::clock() + a.clock() + clock(1) + clock64(); }");
+  EXPECT_EQ(rewritten("void f() { clock(); }"), "void f() { clock(); }");
+}
+
 TEST(Printf, of_lanes_is_the_engines) {
   EXPECT_EQ(
       rewritten(

@@ -19,6 +19,12 @@ TEST(Kernels, begin_with_the_launch) {
                 first("decltype(n), ::anygin::simt::Unrestricted<decltype(p)>", "::k", "n, p") + "}");
 }
 
+TEST(Kernels, that_want_clusters_refuse_them) {
+  EXPECT_EQ(
+      rewritten("template <int N> __global__ void __cluster_dims__(N, 2) k() { x(); }"),
+      "template <int N>  void   k() {" + first("", "::k<N>", "") + "::anygin::simt::refuse_clusters(N , 2);  x(); }");
+}
+
 TEST(Kernels, find_every_parameter_name) {
   EXPECT_EQ(rewritten("__global__ void k(int (*f)(int, int), float a[3], ns::T<int, 4> t, struct S s = {1}) {}"),
             " void k(int (*f)(int, int), float a[3], ns::T<int, 4> t, struct S s = {1}) {" +

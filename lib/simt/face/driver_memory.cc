@@ -193,3 +193,23 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
   *handle = found;
   return result(error);
 }
+
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle*, const CUmulticastObjectProp*) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle, CUdevice) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle, size_t, CUmemGenericAllocationHandle, size_t, size_t,
+                            unsigned long long) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle, size_t, CUdeviceptr, size_t, unsigned long long) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle, CUdevice, size_t, size_t) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuMulticastGetGranularity(size_t*, const CUmulticastObjectProp*, CUmulticastGranularity_flags) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}

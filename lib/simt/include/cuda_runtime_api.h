@@ -110,6 +110,8 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol);
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* devPtr);
 cudaError_t cudaIpcOpenMemHandle(void** devPtr, cudaIpcMemHandle_t handle, unsigned int flags);
 cudaError_t cudaIpcCloseMemHandle(void* devPtr);
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
 
 // --- Pools -----------------------------------------------------------------------------------------------------------
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* memPool, int device);

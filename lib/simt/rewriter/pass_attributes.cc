@@ -84,6 +84,14 @@ void rewrite_printf(Code& code, const ScopeTable& scopes, int i) {
   code.replace(i, "::anygin::simt::anygin_printf");
 }
 
+// In device code clock() counts as clock64() does; in host code it is the C library's.
+void rewrite_clock(Code& code, const ScopeTable& scopes, int i) {
+  if (!code.is(i + 1, "(") || !code.is(i + 2, ")") || !scopes.in_device_code(i)) return;
+  const bool qualified = code.is(i - 1, "::") && (code.is_identifier(i - 2) || code.is(i - 2, ">"));
+  if (code.is(i - 1, ".") || code.is(i - 1, "->") || qualified) return;
+  code.replace(i, "clock64");
+}
+
 // nvcc's pragmas say nothing to the host compilers and would be warned about.
 void drop_pragmas(Code& code) {
   for (Token& token : code.stream().tokens) {
@@ -102,6 +110,8 @@ void rewrite_attributes(Code& code, const ScopeTable& scopes) {
     if (!code.is_identifier(i)) continue;
     if (code.is(i, "printf")) {
       rewrite_printf(code, scopes, i);
+    } else if (code.is(i, "clock")) {
+      rewrite_clock(code, scopes, i);
     } else {
       rewrite_one(code, i);
     }

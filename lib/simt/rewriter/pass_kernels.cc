@@ -100,12 +100,16 @@ class KernelRewriter {
 
   void run(int global) {
     const std::string types = parameter_types();
-    std::string bound;
-    if (const auto range = launch_bound(global))
-      bound = fmt::format(", ({})", code_.flat_text(range->first, range->second));
+    std::string bound, cluster;
+    if (const auto ranges = arguments_of("__launch_bounds__", global); !ranges.empty())
+      bound = fmt::format(", ({})", code_.flat_text(ranges[0].first, ranges[0].second));
+    if (const auto ranges = arguments_of("__cluster_dims__", global); !ranges.empty())
+      cluster = fmt::format("::anygin::simt::refuse_clusters({}); ",
+                            code_.flat_text(ranges.front().first, ranges.back().second));
     code_.insert_after(
-        kernel_.body, fmt::format(" if (::anygin::simt::Kernel<static_cast<void (*)({})>(&{}){}>::launch({})) return; ",
-                                  types, name() + template_arguments(), bound, parameter_names()));
+        kernel_.body,
+        fmt::format(" if (::anygin::simt::Kernel<static_cast<void (*)({})>(&{}){}>::launch({})) return; {}", types,
+                    name() + template_arguments(), bound, parameter_names(), cluster));
   }
 
  private:
@@ -187,13 +191,12 @@ class KernelRewriter {
     return list.empty() ? "" : list + ">";
   }
 
-  std::optional<std::pair<int, int>> launch_bound(int global) const {
+  // The arguments of a word like `__launch_bounds__(256, 2)`; none if the kernel does not have it.
+  std::vector<std::pair<int, int>> arguments_of(std::string_view word, int global) const {
     for (int i = statement_begin(code_, global); i < kernel_.body; ++i) {
-      if (!code_.is(i, "__launch_bounds__") || !code_.is(i + 1, "(")) continue;
-      const auto ranges = split_at_commas(code_, i + 2, code_.partner(i + 1));
-      if (!ranges.empty()) return ranges[0];
+      if (code_.is(i, word) && code_.is(i + 1, "(")) return split_at_commas(code_, i + 2, code_.partner(i + 1));
     }
-    return std::nullopt;
+    return {};
   }
 
   Code& code_;
