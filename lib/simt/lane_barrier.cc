@@ -35,7 +35,8 @@ int result_of(const BarrierReduction& reduction) {
 bool complete(const Block& block, const NamedBarrier& barrier) {
   uint32_t threads = static_cast<uint32_t>(barrier.lanes.size());
   for (uint32_t warps = barrier.warps; warps != 0; warps &= warps - 1) {
-    threads += static_cast<uint32_t>(std::popcount(block.exited[std::countr_zero(warps)]));
+    const int warp = std::countr_zero(warps);
+    threads += static_cast<uint32_t>(std::popcount(block.exited[warp] | barrier.passed[static_cast<size_t>(warp)]));
   }
   return threads >= barrier.threads;
 }
@@ -45,6 +46,7 @@ void release(Block& block, NamedBarrier& barrier) {
   block.gathering -= static_cast<uint32_t>(barrier.lanes.size());
   barrier.lanes.clear();
   barrier.warps = 0;
+  barrier.passed = {};
   block.note_release();
 }
 
@@ -109,22 +111,28 @@ int LaneRunner::sync_block_reduce(BlockReduce reduce, int predicate) {
   return result_of(reduction);
 }
 
-void LaneRunner::sync_named(int id, int threads) {
+NamedBarrier& LaneRunner::join_named(const char* how, int id, int threads) {
   Block& block = *block_;
   const int most = static_cast<int>((block.lanes + kWarpSize - 1) / kWarpSize * kWarpSize);
   if (id < 1 || id >= NamedBarriers::kCount || threads < 1 || threads > most || threads % 32 != 0) {
     fail_lane(
-        fmt::format("bar.sync {}, {}: the barrier is 1..15, the threads a multiple of 32 up to {}", id, threads, most));
+        fmt::format("{} {}, {}: the barrier is 1..15, the threads a multiple of 32 up to {}", how, id, threads, most));
     exit_lane(AbortCause::kMisuse);
   }
   NamedBarrier& barrier = block.named.at(id);
-  if (barrier.lanes.empty()) barrier.threads = static_cast<uint32_t>(threads);
+  if (!barrier.used()) barrier.threads = static_cast<uint32_t>(threads);
   if (barrier.threads != static_cast<uint32_t>(threads)) {
-    fail_lane(fmt::format("bar.sync {}, {}: others wait there for {} threads", id, threads, barrier.threads));
+    fail_lane(fmt::format("{} {}, {}: others came there for {} threads", how, id, threads, barrier.threads));
     exit_lane(AbortCause::kMisuse);
   }
-  barrier.lanes.push_back(static_cast<uint16_t>(block.current));
   barrier.warps |= uint32_t{1} << (block.current / kWarpSize);
+  return barrier;
+}
+
+void LaneRunner::sync_named(int id, int threads) {
+  Block& block = *block_;
+  NamedBarrier& barrier = join_named("bar.sync", id, threads);
+  barrier.lanes.push_back(static_cast<uint16_t>(block.current));
   ++block.gathering;
   if (complete(block, barrier)) {
     barrier.lanes.pop_back();
@@ -132,6 +140,20 @@ void LaneRunner::sync_named(int id, int threads) {
     return release(block, barrier);
   }
   switch_away(block);
+}
+
+void LaneRunner::arrive_named(int id, int threads) {
+  Block& block = *block_;
+  NamedBarrier& barrier = join_named("bar.arrive", id, threads);
+  const uint32_t lane = uint32_t{1} << (block.current % kWarpSize);
+  uint32_t& passed = barrier.passed[block.current / kWarpSize];
+  if ((passed & lane) != 0) {
+    fail_lane(
+        fmt::format("bar.arrive {}, {}: this lane came there twice, and the others did not come yet", id, threads));
+    exit_lane(AbortCause::kMisuse);
+  }
+  passed |= lane;
+  if (complete(block, barrier)) release(block, barrier);
 }
 
 void NamedBarriers::release_complete(Block& block) {
@@ -144,6 +166,7 @@ void NamedBarriers::clear() {
   for (NamedBarrier& barrier : barriers_) {
     barrier.lanes.clear();
     barrier.warps = 0;
+    barrier.passed = {};
   }
 }
 
@@ -155,6 +178,9 @@ extern "C" int anygin_syncthreads_reduce(BlockReduce reduce, int predicate) {
 }
 extern "C" void anygin_named_barrier(int id, int threads) {
   runner_of_caller("bar.sync").sync_named(id, threads);
+}
+void arrive_at_named_barrier(int id, int threads) {
+  runner_of_caller("bar.arrive").arrive_named(id, threads);
 }
 
 }  // namespace anygin::simt

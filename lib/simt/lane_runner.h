@@ -38,6 +38,7 @@ class LaneRunner final : public LaneHost {
   void sync_block();
   int sync_block_reduce(BlockReduce reduce, int predicate);
   void sync_named(int id, int threads);
+  void arrive_named(int id, int threads);
   void warp_op(WarpOp& op);
   uint32_t active_mask(const void* site);
   bool next_lane();
@@ -80,6 +81,9 @@ class LaneRunner final : public LaneHost {
   void release_block_barrier(Block& block);
   void complete_block_barrier(Block& block);
   void sync_block_by_detour(Block& block);
+
+  // Counts the current lane's warp in; `how` is the instruction. Misuse does not return.
+  NamedBarrier& join_named(const char* how, int id, int threads);
 
   // --- Events, where somebody records them ---
   void trace_lane(TraceKind kind, const Block& block, uint32_t lane, uint64_t value);

@@ -11,9 +11,11 @@ namespace anygin::simt {
 struct Block;
 
 struct NamedBarrier {
-  uint32_t threads = 0;         // wanted by the first to arrive
-  uint32_t warps = 0;           // that take part: a warp counts whole, exited lanes and all
-  std::vector<uint16_t> lanes;  // waiting, in order of arrival
+  uint32_t threads = 0;               // wanted by the first to arrive
+  uint32_t warps = 0;                 // that take part: a warp counts whole, exited lanes and all
+  std::vector<uint16_t> lanes;        // waiting, in order of arrival
+  std::array<uint32_t, 32> passed{};  // by warp: lanes that arrived and did not wait (bar.arrive)
+  bool used() const { return warps != 0; }
 };
 
 class NamedBarriers {
@@ -29,5 +31,8 @@ class NamedBarriers {
  private:
   std::array<NamedBarrier, kCount> barriers_;
 };
+
+// bar.arrive id, threads: counts the calling lane, which goes on.
+void arrive_at_named_barrier(int id, int threads);
 
 }  // namespace anygin::simt

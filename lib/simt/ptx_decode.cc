@@ -16,8 +16,8 @@ using Parts = std::vector<std::string_view>;
 
 constexpr std::string_view kKnown =
     "mov, cvta, ld, st, atom, red, multimem, fence, membar, nanosleep, bar.sync, bar.warp.sync, activemask, "
-    "elect.sync, "
-    "setp, selp, bra, cvt, integer and floating-point arithmetic, exit, trap, prefetch, griddepcontrol";
+    "bar.arrive, shfl, vote, match, redux, mbarrier, cp.async, elect.sync, setp, selp, bra, cvt, integer and "
+    "floating-point arithmetic, exit, trap, prefetch, griddepcontrol";
 
 std::string_view trim(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
@@ -295,6 +295,9 @@ class Decoder {
         return now_.has_result ? 1 : 0;
       case PtxOp::kElect:
         return 2;
+      case PtxOp::kShuffle:
+      case PtxOp::kMatch:
+        return now_.operands.size() == least_of_warp() ? 1 : 2;
       case PtxOp::kPack:
         return now_.unpacks ? std::max<size_t>(now_.operands.size(), 1) - 1 : 1;
       case PtxOp::kMove:
@@ -304,11 +307,19 @@ class Decoder {
       case PtxOp::kCompare:
       case PtxOp::kSelect:
       case PtxOp::kConstant:
+      case PtxOp::kVote:
+      case PtxOp::kReduceLanes:
+      case PtxOp::kBarrierTest:
         return 1;
+      case PtxOp::kBarrierArrive:
+        return now_.operands.empty() || now_.operands[0].address ? 0 : 1;
       default:
         return 0;
     }
   }
+
+  // Of shfl and match without a second result.
+  size_t least_of_warp() const { return now_.op == PtxOp::kShuffle ? 5 : 3; }
 
   // How many operands each instruction takes, and which are addresses and results.
   void check_count(std::string_view line) {
@@ -367,6 +378,36 @@ class Decoder {
         least = 1;
         most = 2;
         break;
+      case PtxOp::kNamedArrive:
+        least = most = 2;
+        break;
+      case PtxOp::kShuffle:
+      case PtxOp::kMatch:
+        least = least_of_warp();
+        most = least + 1;
+        break;
+      case PtxOp::kVote:
+      case PtxOp::kReduceLanes:
+        least = most = 3;
+        break;
+      case PtxOp::kBarrierInit:
+      case PtxOp::kBarrierExpect:
+      case PtxOp::kBarrierComplete:
+        address = 0;
+        least = most = 2;
+        break;
+      case PtxOp::kBarrierArrive:
+        address = results();
+        least = address + 1;
+        most = address + 2;
+        break;
+      case PtxOp::kBarrierTest:
+        address = 1;
+        least = 3;
+        most = 4;
+        break;
+      case PtxOp::kCopy:
+        return check_copy(line);
       case PtxOp::kNanosleep:
       case PtxOp::kWarpBarrier:
       case PtxOp::kActiveMask:
@@ -381,6 +422,16 @@ class Decoder {
     for (size_t i = 0; right && i < results(); ++i) {
       right = given[i].kind == PtxOperand::Kind::kNumbered || given[i].kind == PtxOperand::Kind::kRegister;
     }
+    if (!right) fail(fmt::format("`{}`: the operands do not fit the instruction", line));
+  }
+
+  // [to], [from], bytes, then [barrier] or the bytes that are read, then perhaps a cache policy.
+  void check_copy(std::string_view line) {
+    const std::vector<PtxOperand>& given = now_.operands;
+    const size_t least = now_.has_result ? 4 : 3;
+    bool right =
+        given.size() >= least && given.size() <= 5 && given[0].address && given[1].address && !given[2].address;
+    for (size_t i = 3; right && i < given.size(); ++i) right = given[i].address == (i == 3 && now_.has_result);
     if (!right) fail(fmt::format("`{}`: the operands do not fit the instruction", line));
   }
 

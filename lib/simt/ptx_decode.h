@@ -32,7 +32,34 @@ enum class PtxOp : uint8_t {
   kMultimemLoad,
   kMultimemStore,
   kMultimemReduce,
-  kNothing,  // hints: prefetch, griddepcontrol
+  kNamedArrive,
+  kShuffle,
+  kVote,
+  kMatch,
+  kReduceLanes,  // redux.sync
+  kBarrierInit,  // mbarrier.init; the others of its kind follow
+  kBarrierExpect,
+  kBarrierComplete,
+  kBarrierArrive,
+  kBarrierTest,  // test_wait, try_wait
+  kCopy,         // cp.async: done at once
+  kNothing,      // hints: prefetch, griddepcontrol; groups of copies that are done
+};
+
+// Which of an instruction's forms.
+enum class PtxForm : uint8_t {
+  kPlain,
+  kUp,
+  kDown,
+  kButterfly,
+  kIndex,
+  kAll,
+  kAny,
+  kUniform,
+  kBallot,
+  kParity,
+  kExpect,
+  kBulk
 };
 
 enum class PtxMath : uint8_t {
@@ -120,6 +147,7 @@ struct PtxInstruction {
   uint8_t vector = 1;       // elements: v2, v4, v8
   uint8_t packed = 1;       // numbers in an element: 2 of f16x2
   bool has_result = false;  // atom, not red
+  PtxForm form = PtxForm::kPlain;
   PtxMath math = PtxMath::kAdd;
   PtxCompare compare = PtxCompare::kEqual;
   PtxType from_type = PtxType::kBits;  // of kConvert

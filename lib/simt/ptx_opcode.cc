@@ -38,8 +38,12 @@ class OpcodeDecoder {
     if ((base == "bar" || base == "barrier") && parts.size() > 1) {
       if (parts[1] == "warp") return simple(PtxOp::kWarpBarrier, {});
       if (parts[1] == "cluster") return cluster_barrier(parts);
-      return (parts[1] == "sync" || parts[1] == "cta") && simple(PtxOp::kBarrier, {});
+      const std::string_view what = parts[1] == "cta" && parts.size() > 2 ? parts[2] : parts[1];
+      return (what == "sync" && simple(PtxOp::kBarrier, {})) || (what == "arrive" && simple(PtxOp::kNamedArrive, {}));
     }
+    if (base == "shfl" || base == "vote" || base == "match" || base == "redux") return of_warp(parts);
+    if (base == "mbarrier" && parts.size() > 2) return memory_barrier(parts);
+    if (base == "cp" && parts.size() > 2 && parts[1] == "async") return copy(parts);
     return arithmetic(parts);
   }
 
@@ -50,6 +54,74 @@ class OpcodeDecoder {
     if (!waits) return parts.size() > 2 && parts[2] == "arrive" && simple(PtxOp::kNothing, {});
     now_.operands.push_back(PtxOperand());  // barrier 0
     return simple(PtxOp::kBarrier, {});
+  }
+
+  // shfl.sync.up.b32, vote.sync.any.pred, match.any.sync.b32, redux.sync.add.s32
+  bool of_warp(const Parts& parts) {
+    static const std::map<std::string_view, PtxForm> kForms = {
+        {"up", PtxForm::kUp},   {"down", PtxForm::kDown}, {"bfly", PtxForm::kButterfly}, {"idx", PtxForm::kIndex},
+        {"all", PtxForm::kAll}, {"any", PtxForm::kAny},   {"uni", PtxForm::kUniform},    {"ballot", PtxForm::kBallot}};
+    static const std::map<std::string_view, PtxOp> kOps = {
+        {"shfl", PtxOp::kShuffle}, {"vote", PtxOp::kVote}, {"match", PtxOp::kMatch}, {"redux", PtxOp::kReduceLanes}};
+    if (parts.size() != 4 || !simple(kOps.at(parts[0]), parts)) return false;
+    const bool sync_last = now_.op == PtxOp::kMatch;
+    if (parts[sync_last ? 2 : 1] != "sync") return false;
+    const std::string_view what = parts[sync_last ? 1 : 2];
+    if (now_.op == PtxOp::kReduceLanes) {
+      const auto found = atomics().find(what);
+      if (found == atomics().end() || found->second >= PtxAtomic::kExchange) return false;
+      now_.atomic = found->second;
+      return now_.bytes == 4 && now_.type != PtxType::kFloat;
+    }
+    const auto found = kForms.find(what);
+    if (found == kForms.end()) return false;
+    now_.form = found->second;
+    const bool shuffles = now_.form <= PtxForm::kIndex;
+    if (now_.op == PtxOp::kMatch) return now_.form == PtxForm::kAny || now_.form == PtxForm::kAll;
+    return shuffles == (now_.op == PtxOp::kShuffle);
+  }
+
+  // mbarrier.arrive.expect_tx.shared::cta.b64, mbarrier.try_wait.parity.shared.b64
+  bool memory_barrier(const Parts& parts) {
+    static const std::map<std::string_view, PtxOp> kOps = {
+        {"init", PtxOp::kBarrierInit},        {"inval", PtxOp::kNothing},
+        {"expect_tx", PtxOp::kBarrierExpect}, {"complete_tx", PtxOp::kBarrierComplete},
+        {"arrive", PtxOp::kBarrierArrive},    {"test_wait", PtxOp::kBarrierTest},
+        {"try_wait", PtxOp::kBarrierTest}};
+    const auto found = kOps.find(parts[1]);
+    if (found == kOps.end() || parts.back() != "b64") return false;
+    for (size_t i = 2; i + 1 < parts.size(); ++i) {
+      if (parts[i] == "parity" && found->second == PtxOp::kBarrierTest) {
+        now_.form = PtxForm::kParity;
+      } else if (parts[i] == "expect_tx" && found->second == PtxOp::kBarrierArrive) {
+        now_.form = PtxForm::kExpect;
+      } else if (!is_qualifier(parts[i]) && parts[i] != "shared::cluster" && !order(parts[i])) {
+        return false;
+      }
+    }
+    return simple(found->second, parts);
+  }
+
+  // Copies are done at once: what groups them or waits for them does nothing.
+  bool copy(const Parts& parts) {
+    const bool bulk = parts[2] == "bulk";
+    const std::string_view what = bulk && parts.size() > 3 ? parts[3] : parts[2];
+    if (what == "commit_group" || what == "wait_group" || what == "wait_all" || what == "prefetch")
+      return simple(PtxOp::kNothing, {});
+    if (what == "mbarrier") {  // .arrive: without .noinc it counts itself in first, and so changes nothing
+      const bool counts = parts.size() > 4 && parts[4] == "noinc";
+      return simple(counts ? PtxOp::kBarrierArrive : PtxOp::kNothing, {});
+    }
+    now_.form = bulk ? PtxForm::kBulk : PtxForm::kPlain;
+    bool barrier = false;
+    for (size_t i = bulk ? 3 : 2; i < parts.size(); ++i) {
+      barrier |= parts[i] == "mbarrier::complete_tx::bytes";
+      const bool known = parts[i] == "mbarrier::complete_tx::bytes" || parts[i] == "bulk_group" ||
+                         parts[i] == "shared::cluster" || parts[i] == "L2::cache_hint" || is_qualifier(parts[i]);
+      if (!known) return false;  // tensors, multicast
+    }
+    now_.has_result = barrier;  // the bytes are counted at an mbarrier
+    return simple(PtxOp::kCopy, {});
   }
 
   bool arithmetic(const Parts& parts) {

@@ -51,6 +51,15 @@ TEST_P(Program, lanes_that_spin_give_way) {
   EXPECT_EQ(run.code, 0);
 }
 
+// Values of lane 17.
+TEST_P(Program, ptx_of_pipelines_and_warps) {
+  const CommandResult run = run_command(path("ptx_async"));
+  EXPECT_EQ(run.output,
+            "no error 192\nno error 15\nno error 124 126 0\n"
+            "no error 11 0 12 14 12 f 1 0 22222222 ffffffff 1f0 1c\n");
+  EXPECT_EQ(run.code, 0);
+}
+
 TEST_P(Program, cuda_std) {
   const CommandResult run = run_command(path("std_names"));
   EXPECT_EQ(run.output, "60\n");

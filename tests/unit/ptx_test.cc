@@ -131,32 +131,50 @@ TEST(Ptx, adds_floats) {
 }
 
 TEST(PtxDecode, knows_what_programs_use) {
-  for (const char* text : {"membar.cta;",
-                           "membar.gl;",
-                           "membar.sys;",
-                           "fence.acq_rel.sys;",
-                           "fence.sc.gpu;",
-                           "fence.proxy.async;",
-                           "nanosleep.u32 %0;",
-                           "nanosleep.u32 100;",
-                           "mov.u32 %0, %laneid;",
-                           "mov.u32 %0, %%warpid;",
-                           "mov.u32 %0, %smid;",
-                           "mov.u32 %0, %lanemask_lt;",
-                           "mov.u32 %0, %tid.x;",
-                           "mov.u32 %0, %nctaid.z;",
-                           "bar.sync 0;",
-                           "bar.sync %0, %1;",
-                           "barrier.sync.aligned 1, 64;",
-                           "bar.warp.sync 0xffffffff;",
-                           "exit;",
-                           "trap;",
-                           "activemask.b32 %0;",
-                           "ld.relaxed.sys.global.u32 %0, [%1];",
-                           "cvta.to.global.u64 %0, %1;",
-                           "red.async.global.add.u32 [%0], 1;",
-                           "// note\nmembar.sys; // more\n",
-                           "ld.b128 %0, [%1];"}) {
+  for (const char* text :
+       {"membar.cta;",
+        "membar.gl;",
+        "membar.sys;",
+        "fence.acq_rel.sys;",
+        "fence.sc.gpu;",
+        "fence.proxy.async;",
+        "nanosleep.u32 %0;",
+        "nanosleep.u32 100;",
+        "mov.u32 %0, %laneid;",
+        "mov.u32 %0, %%warpid;",
+        "mov.u32 %0, %smid;",
+        "mov.u32 %0, %lanemask_lt;",
+        "mov.u32 %0, %tid.x;",
+        "mov.u32 %0, %nctaid.z;",
+        "bar.sync 0;",
+        "bar.sync %0, %1;",
+        "barrier.sync.aligned 1, 64;",
+        "bar.warp.sync 0xffffffff;",
+        "exit;",
+        "trap;",
+        "activemask.b32 %0;",
+        "ld.relaxed.sys.global.u32 %0, [%1];",
+        "cvta.to.global.u64 %0, %1;",
+        "red.async.global.add.u32 [%0], 1;",
+        "// note\nmembar.sys; // more\n",
+        "bar.arrive 1, 64;",
+        "barrier.cta.arrive.aligned %0, %1;",
+        "shfl.sync.bfly.b32 %0, %1, %2, 0x1f, -1;",
+        "vote.sync.ballot.b32 %0, %1, -1;",
+        "match.all.sync.b64 %0, %1, -1;",
+        "redux.sync.xor.b32 %0, %1, -1;",
+        "mbarrier.init.shared::cta.b64 [%0], 1;",
+        "mbarrier.inval.shared.b64 [%0];",
+        "mbarrier.arrive.shared.b64 %0, [%1];",
+        "mbarrier.arrive.expect_tx.release.cta.shared::cluster.b64 _, [%0], %1;",
+        "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %0, [%1], %2, 1000;",
+        "mbarrier.test_wait.shared.b64 %0, [%1], %2;",
+        "cp.async.ca.shared.global [%0], [%1], 4;",
+        "cp.async.bulk.wait_group.read 0;",
+        "cp.async.mbarrier.arrive.noinc.shared.b64 [%0];",
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], 16, [%2], %3;",
+        "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;",
+        "ld.b128 %0, [%1];"}) {
     const PtxProgram program = decode_ptx(text);
     if (std::string(text).find("async.global") != std::string::npos) {
       EXPECT_NE(program.error, "") << text;
@@ -169,7 +187,16 @@ TEST(PtxDecode, knows_what_programs_use) {
 
 TEST(PtxDecode, refuses_what_it_does_not_know) {
   EXPECT_NE(decode_ptx("tcgen05.ld.f32 [%0], %1;").error.find("`tcgen05.ld.f32` is not known"), std::string::npos);
-  EXPECT_NE(decode_ptx("ld.release.u32 %0, [%1];").error, "");
+  for (const char* text :
+       {"ld.release.u32 %0, [%1];", "shfl.up.b32 %0, %1, 1, 0, -1;", "shfl.sync.any.b32 %0, %1, 1, 0, -1;",
+        "vote.sync.idx.pred %0, %1, -1;", "vote.any.pred %0, %1;", "match.ballot.sync.b32 %0, %1, -1;",
+        "redux.sync.exch.b32 %0, %1, -1;", "bar.arrive 1;", "barrier.cta.red.popc.u32 %0, 1, %1;",
+        "mbarrier.init.shared.b64 %0, 1;", "mbarrier.arrive_drop.shared.b64 _, [%0];",
+        "mbarrier.try_wait.parity.shared.b64 %0, [%1];", "cp.async.ca.shared.global [%0], %1, 4;",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1], [%2];",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16;"}) {
+    EXPECT_NE(decode_ptx(text).error, "") << text;
+  }
   EXPECT_NE(decode_ptx("st.acquire.u32 [%0], %1;").error, "");
   EXPECT_EQ(decode_ptx("ld.u32 %0, %1;").error, "`ld.u32 %0, %1`: the operands do not fit the instruction");
   EXPECT_EQ(decode_ptx("st.u32 %1, [%0];").error, "`st.u32 %1, [%0]`: the operands do not fit the instruction");
