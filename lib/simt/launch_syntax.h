@@ -140,6 +140,14 @@ struct Kernel<kFunction, kMaxThreadsPerBlock> {
 template <typename... Parameters, void (*kFunction)(Parameters...), int kMaxThreadsPerBlock>
 const bool Kernel<kFunction, kMaxThreadsPerBlock>::kRegistered = Kernel::register_kernel();
 
+// One name of a static `__shared__` declaration, an object of its own: `Declaration` is a struct with its names as
+// members, which tells instantiations apart and has their alignment.
+template <typename T, typename Declaration, int kMember>
+T& shared_member() {
+  static const char key = 0;
+  return *static_cast<T*>(anygin_shared_static(&key, sizeof(T), alignof(Declaration)));
+}
+
 // `extern __shared__ T s[];`: D is T[], or T for a plain object.
 template <typename D>
 D& dynamic_shared() {

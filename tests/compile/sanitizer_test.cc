@@ -38,7 +38,7 @@ TEST(Sanitizer, shared_memory_has_red_zones_between_its_objects) {
   const struct {
     const char *argument, *line;
   } kCases[] = {
-      {"static", "overflow_shared.cu:14"}, {"dynamic", "overflow_shared.cu:15"}, {"template", "overflow_shared.cu:21"}};
+      {"static", "overflow_shared.cu:13"}, {"dynamic", "overflow_shared.cu:14"}, {"template", "overflow_shared.cu:20"}};
   for (const auto& [argument, line] : kCases) {
     const CommandResult run = run_program("overflow_shared", argument);
     EXPECT_NE(run.code, 0) << argument;

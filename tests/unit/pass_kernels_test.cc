@@ -19,6 +19,12 @@ TEST(Kernels, begin_with_the_launch) {
                 first("decltype(n), ::anygin::simt::Unrestricted<decltype(p)>", "::k", "n, p") + "}");
 }
 
+TEST(Kernels, with_packs_of_restricted_pointers_restrict_nothing) {
+  EXPECT_EQ(rewritten("template <class... Ts> __global__ void k(int* __restrict__ n, const Ts* __restrict__... ps) {}"),
+            "template <class... Ts>  void k(int* __restrict__ n, const Ts* ... ps) {" +
+                first("::anygin::simt::Unrestricted<decltype(n)>, decltype(ps)...", "::k<Ts...>", "n, ps...") + "}");
+}
+
 TEST(Kernels, that_want_clusters_refuse_them) {
   EXPECT_EQ(
       rewritten("template <int N> __global__ void __cluster_dims__(N, 2) k() { x(); }"),

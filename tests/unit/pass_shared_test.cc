@@ -12,10 +12,12 @@ std::string out_function(const std::string& body) {
 }
 std::string shared(const std::string& members, const std::vector<std::string>& names, int number = 1) {
   const std::string id = std::to_string(number);
-  std::string text = "struct anygin_shared_" + id + " { " + members + "; }; auto& anygin_storage_" + id +
-                     " = ::anygin::simt::shared_object<anygin_shared_" + id + ">();";
-  for (const std::string& name : names)
-    text += " [[maybe_unused]] auto& " + name + " = anygin_storage_" + id + "." + name + ";";
+  const std::string type = "anygin_shared_" + id;
+  std::string text = "struct " + type + " { " + members + "; };";
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += " [[maybe_unused]] auto& " + names[i] + " = ::anygin::simt::shared_member<decltype(" + type +
+            "::" + names[i] + "), " + type + ", " + std::to_string(i) + ">();";
+  }
   return text;
 }
 

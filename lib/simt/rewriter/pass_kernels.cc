@@ -157,7 +157,9 @@ class KernelRewriter {
     const Declarator found = find_parameter(code_, from, to);
     Parameter parameter{invented, found.pack, false};
     for (int i = from; i < to; ++i) {
-      for (const char* word : {"__restrict__", "__restrict", "restrict"}) parameter.restricted |= code_.is(i, word);
+      const bool restricts = code_.is(i, "__restrict__") || code_.is(i, "__restrict") || code_.is(i, "restrict");
+      parameter.restricted |= restricts && !found.pack;
+      if (restricts && found.pack) code_.drop(i);  // g++ keeps it in the type of the function, where it cannot be named
     }
     if (found.name != kNowhere) {
       parameter.name = std::string(code_.at(found.name).text);

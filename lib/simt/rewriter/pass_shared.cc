@@ -115,10 +115,12 @@ class SharedRewriter {
     }
     drop_words(false);
     code_.insert_before(declaration_.begin, fmt::format("struct anygin_shared_{} {{ ", number_));
-    std::string tail =
-        fmt::format(" }}; auto& anygin_storage_{0} = ::anygin::simt::shared_object<anygin_shared_{0}>();", number_);
-    for (const Declarator& declarator : declared_) {
-      tail += fmt::format(" [[maybe_unused]] auto& {0} = anygin_storage_{1}.{0};", name_of(declarator), number_);
+    std::string tail = " };";
+    for (size_t i = 0; i < declared_.size(); ++i) {
+      tail += fmt::format(
+          " [[maybe_unused]] auto& {0} = ::anygin::simt::shared_member<decltype(anygin_shared_{1}::{0}), "
+          "anygin_shared_{1}, {2}>();",
+          name_of(declared_[i]), number_, i);
     }
     code_.insert_after(declaration_.end, tail);
   }

@@ -7,18 +7,17 @@
 
 __global__ void arrays(int static_shift, int dynamic_shift) {
   extern __shared__ int dynamic[];
-  __shared__ int first[64];
-  __shared__ int second[64];
+  __shared__ int first[64], second[64];
   const int lane = static_cast<int>(threadIdx.x);
   second[lane] = 0;
-  first[lane + (lane == 37 ? static_shift : 0)] = lane;     // line 14
-  dynamic[lane + (lane == 37 ? dynamic_shift : 0)] = lane;  // line 15
+  first[lane + (lane == 37 ? static_shift : 0)] = lane;     // line 13
+  dynamic[lane + (lane == 37 ? dynamic_shift : 0)] = lane;  // line 14
 }
 template <int kCount>
 __global__ void templated(int shift) {
   __shared__ int rows[kCount][16];
   const int lane = static_cast<int>(threadIdx.x);
-  rows[lane / 16][lane % 16 + (lane == 63 ? shift : 0)] = lane;  // line 21
+  rows[lane / 16][lane % 16 + (lane == 63 ? shift : 0)] = lane;  // line 20
 }
 
 int main(int, char** arguments) {
