@@ -81,6 +81,9 @@ typedef enum {
 #define NCCL_WIN_DEFAULT 0x00
 #define NCCL_WIN_COLL_SYMMETRIC 0x01
 #define NCCL_WIN_STRICT_ORDERING 0x02 /* signals by address may live in the window */
+#if ANYGIN_NCCL_VERSION >= 23203
+#define NCCL_WIN_GIN_ONLY 0x04 /* nobody loads from it or stores to it directly; here it is reachable all the same */
+#endif
 #define NCCL_WIN_REQUIRED_ALIGNMENT 4096
 /* Config: bits of CTAPolicy. */
 #define NCCL_CTA_POLICY_DEFAULT 0

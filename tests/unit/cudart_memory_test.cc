@@ -271,7 +271,7 @@ TEST_F(CudartMemory, TheDriverIsFoundByName) {
   EXPECT_EQ(cudaGetDriverEntryPoint("cuMemMap", &function, cudaEnableDefault, &status), cudaSuccess);
   EXPECT_EQ(status, cudaDriverEntryPointSuccess);
   EXPECT_NE(function, nullptr);
-  EXPECT_EQ(cudaGetDriverEntryPoint("cuMulticastCreate", &function, cudaEnableDefault, &status), cudaSuccess);
+  EXPECT_EQ(cudaGetDriverEntryPoint("cuTexRefCreate", &function, cudaEnableDefault, &status), cudaSuccess);
   EXPECT_EQ(status, cudaDriverEntryPointSymbolNotFound);
   EXPECT_EQ(function, nullptr);
 }
