@@ -109,6 +109,10 @@ std::string what_is_wrong(const Misuse& m) {
       return fmt::format("signal offset {} is not a multiple of 8", m.value);
     case MisuseKind::kSignalNotOrdered:
       return "a signal by address lies in a window without strict ordering; register it with NCCL_WIN_STRICT_ORDERING";
+    case MisuseKind::kSegmentTag:
+      return "the window has host memory on some rank, and the call says device memory only; pass ncclGin_SegmentMixed "
+             "or "
+             "ncclGin_SegmentHostNuma";
     case MisuseKind::kStrongNotGranted:
       return "a strong signal on a device communicator made without; set "
              "ncclDevCommRequirements::ginStrongSignalsRequired";

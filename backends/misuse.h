@@ -43,6 +43,7 @@ enum class MisuseKind : uint8_t {
   kSignalRange,       // signal by address: value: offset; limit: size of the window
   kSignalMisaligned,  // value: offset
   kSignalNotOrdered,  // window without NCCL_WIN_STRICT_ORDERING
+  kSegmentTag,        // host memory in a window, and ncclGin_SegmentDevice
   kStrongNotGranted,  // ginStrongSignalsRequired was false
   kVaNotGranted,      // ginVaSignalsRequired was false
   kNoGin,             // the device communicator has no GIN contexts

@@ -203,6 +203,8 @@ constexpr Variable kVariables[] = {
     {{"NCCL_GIN_PROXY_QUEUE_SIZE", "-1", "depth of the proxy's queues; -1: the backend's default"},
      parse_int<&Options::nccl_gin_proxy_queue_size, -1, kIntMax>},
     {{"NCCL_WIN_ENABLE", "1", "0: no symmetric windows"}, parse_int<&Options::nccl_win_enable, 0, 1>},
+    {{"NCCL_ELASTIC_BUFFER_REGISTER", "1", "0: no host memory in windows"},
+     parse_int<&Options::nccl_elastic_buffer_register, 0, 1>},
     {{"NCCL_LSA_TEAM_SIZE", "0", "ranks that reach each other by loads and stores; 0: as the topology says"},
      parse_int<&Options::nccl_lsa_team_size, 0, kIntMax>},
     {{"NCCL_CROSS_NIC", "2", "may rails reach each other: 0 no, 1 yes, 2 as the topology says"},

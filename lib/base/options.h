@@ -45,6 +45,7 @@ struct Options {
   int nccl_gin_enable = 1;                    // NCCL_GIN_ENABLE
   int nccl_gin_type = -1;                     // NCCL_GIN_TYPE: -1 any, 2 proxy, 3 GDAKI, 4 GPI
   int nccl_gin_proxy_queue_size = -1;         // NCCL_GIN_PROXY_QUEUE_SIZE
+  int nccl_elastic_buffer_register = 1;       // NCCL_ELASTIC_BUFFER_REGISTER
   int nccl_win_enable = 1;                    // NCCL_WIN_ENABLE
   int nccl_lsa_team_size = 0;                 // NCCL_LSA_TEAM_SIZE
   int nccl_cross_nic = 2;                     // NCCL_CROSS_NIC

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "anygin/base/kernel_side.h"
+#include "anygin/base/options.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
@@ -19,6 +20,15 @@ namespace {
 constexpr const char* kWhere = "window registration";
 constexpr uint16_t kIdMax = 65535;
 
+// Physical memory that a window spans, in order. Memory that does not come from the driver API is none.
+struct Piece {
+  uint64_t bytes = 0;
+  bool host = false;
+};
+bool operator==(const Piece& a, const Piece& b) {
+  return a.bytes == b.bytes && a.host == b.host;
+}
+
 // What one rank brings to the registration.
 struct Offer {
   uint32_t ordinal = 0;  // how many windows it registered before
@@ -26,6 +36,7 @@ struct Offer {
   uint64_t bytes = 0;
   uint64_t heap_offset = 0;
   DeviceHeap::Extent extent;  // what a peer's kernels must reach
+  std::vector<Piece> pieces;
   Code code = Code::kOk;
   std::string text;
 };
@@ -34,6 +45,8 @@ std::string pack(const Offer& offer) {
   ByteWriter out;
   out.number(offer.ordinal).number(offer.flags).number(offer.bytes).number(offer.heap_offset);
   out.number(offer.extent.offset).number(offer.extent.bytes).number(offer.code);
+  out.number(static_cast<uint32_t>(offer.pieces.size()));
+  for (const Piece& piece : offer.pieces) out.number(piece.bytes).number(static_cast<uint8_t>(piece.host));
   return out.text(offer.text).take();
 }
 
@@ -47,8 +60,42 @@ Offer unpack(const std::string& bytes) {
   offer.extent.offset = in.number<uint64_t>();
   offer.extent.bytes = in.number<uint64_t>();
   offer.code = in.number<Code>();
+  for (uint32_t left = in.number<uint32_t>(); left > 0 && in.ok(); --left) {
+    const auto piece_bytes = in.number<uint64_t>();
+    offer.pieces.push_back({piece_bytes, in.number<uint8_t>() != 0});
+  }
   offer.text = in.text();
   return offer;
+}
+
+bool has_host_memory(const std::vector<Offer>& offers) {
+  return std::any_of(offers.begin(), offers.end(), [](const Offer& offer) {
+    return std::any_of(offer.pieces.begin(), offer.pieces.end(), [](const Piece& piece) { return piece.host; });
+  });
+}
+
+std::string text_of(const std::vector<Piece>& pieces) {
+  std::string text;
+  for (const Piece& piece : pieces) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} bytes of {} memory", piece.bytes, piece.host ? "host" : "device");
+  }
+  return text.empty() ? "one allocation" : text;
+}
+
+// With host memory on any rank a transfer is cut where the pieces are, on both sides: they must be the same everywhere.
+Status compare_pieces(const std::vector<Offer>& offers) {
+  if (!has_host_memory(offers)) return Status();
+  const Offer& first = offers.front();
+  for (size_t rank = 1; rank < offers.size(); ++rank) {
+    if (offers[rank].pieces == first.pieces) continue;
+    return Status(
+        Code::kInvalidUsage, kWhere,
+        fmt::format("with host memory in a window its pieces must be the same on all ranks: rank 0 has {}, rank {} "
+                    "has {}",
+                    text_of(first.pieces), rank, text_of(offers[rank].pieces)));
+  }
+  return Status();
 }
 
 // The same verdict on all ranks, but for the words of the rank whose own argument is wrong.
@@ -74,11 +121,28 @@ Status compare(const std::vector<Offer>& offers, Rank own) {
                                 first.ordinal, first.flags, rank, other.flags));
     }
   }
-  return Status();
+  return compare_pieces(offers);
 }
 
-// Memory of the driver API must lie where peers see it.
-Status check_mapped(const WindowRequest& request) {
+// Memory of the host that belongs to no NUMA node cannot be in a window; none of the host can where that is switched
+// off.
+Status check_location(const simt::MemorySegment& segment) {
+  if (!segment.owner.host) return Status();
+  if (!segment.owner.numa) {
+    return Status(
+        Code::kInvalidArgument, kWhere,
+        fmt::format("the memory mapped at {} is the host's at large; memory of a device or of a NUMA node of the "
+                    "host (CU_MEM_LOCATION_TYPE_HOST_NUMA) would be right",
+                    static_cast<const void*>(segment.base)));
+  }
+  if (options().nccl_elastic_buffer_register != 0) return Status();
+  return Status(Code::kInvalidArgument, kWhere,
+                fmt::format("the memory mapped at {} is the host's, and NCCL_ELASTIC_BUFFER_REGISTER is 0",
+                            static_cast<const void*>(segment.base)));
+}
+
+// Memory of the driver API must lie where peers see it. `pieces`: what the window spans.
+Status check_mapped(const WindowRequest& request, std::vector<Piece>* pieces) {
   const auto segments = simt::virtual_memory().segments(request.base, request.bytes);
   if (segments.empty()) {
     return Status(Code::kInvalidArgument, kWhere,
@@ -86,6 +150,8 @@ Status check_mapped(const WindowRequest& request) {
                               static_cast<const void*>(request.base)));
   }
   for (const simt::MemorySegment& segment : segments) {
+    ANYGIN_TRY(check_location(segment));
+    pieces->push_back({segment.bytes, segment.owner.host});
     if (segment.at_home) continue;
     return Status(
         Code::kInvalidArgument, kWhere,
@@ -139,7 +205,6 @@ Status WindowSet::check(const WindowRequest& request, uint64_t* heap_offset) con
     return bad(fmt::format("the buffer lies {} bytes into its allocation; a multiple of {} would be right", into,
                            NCCL_WIN_REQUIRED_ALIGNMENT));
   }
-  if (simt::virtual_memory().reserved(request.base)) ANYGIN_TRY(check_mapped(request));
   if (into + request.bytes > allocation->bytes) {
     return bad(fmt::format("{} bytes from byte {} of an allocation of {} bytes reach beyond its end", request.bytes,
                            into, allocation->bytes));
@@ -156,6 +221,7 @@ Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request
   mine.flags = request.flags;
   mine.bytes = request.bytes;
   Status good = check(request, &mine.heap_offset);
+  if (good.ok() && simt::virtual_memory().reserved(request.base)) good = check_mapped(request, &mine.pieces);
   if (good.ok()) mine.extent = world().heap.extent_of(request.base);
   if (good.ok() && last_id_ == kIdMax) {
     good = Status(Code::kInvalidUsage, kWhere, fmt::format("{} windows were registered; no more ids are left", kIdMax));
@@ -172,6 +238,7 @@ Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request
   window->communicator = &communicator_;
   window->id = WindowId(++last_id_);
   window->request = request;
+  window->host_memory = has_host_memory(offers);
   const Layout& layout = communicator_.layout();
   for (Rank rank = 0; rank < layout.size; ++rank) {
     const Offer& offer = offers[static_cast<size_t>(rank)];
@@ -250,7 +317,8 @@ Status WindowSet::build_view(Window& window) {
   }
   out.communicator = communicator_.identity();
   out.id = window.id;
-  out.flags = static_cast<uint16_t>(window.request.flags);
+  out.flags = static_cast<uint16_t>((window.request.flags & ~kAnyginWindowHostMemory) |
+                                    (window.host_memory ? kAnyginWindowHostMemory : 0));
   out.rank = communicator_.rank();
   out.nRanks = layout.size;
   out.lsaRank = layout.lsa_rank(communicator_.rank());

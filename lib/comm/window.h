@@ -40,6 +40,7 @@ struct Window {
   NearBlock block;                    // the view, then the arrays it points to
   ncclWindow_vidmem* view = nullptr;  // where kernels find it: ncclWindow_t
   ncclWindow_vidmem& host_view() { return *reinterpret_cast<ncclWindow_vidmem*>(block.host()); }
+  bool host_memory = false;  // on any rank
   bool live = true;
   bool in_backend = false;
 };

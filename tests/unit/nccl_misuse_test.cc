@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misuse of ncclGin is named with its limit, and nothing reaches the NIC (M1, M3, M6, M12, M14). Each case stands
+// Misuse of ncclGin is named with its limit, and nothing reaches the NIC (M1, M3, M6, M12, M13, M14). Each case stands
 // beside the same call with that one field corrected.
 #include <functional>
 #include <ostream>
@@ -67,6 +67,10 @@ const Case kCases[] = {
      [](NcclRanks&, ncclDevComm& comm, Fields&) { comm.ginStrongLegacySignals = false; }, strong},
     {"va_without", "ginVaSignalsRequired",
      [](NcclRanks& ranks, ncclDevComm&, Fields&) { ranks.view().vaSignals = false; }, va},
+    {"put_segment_tag", "host memory on some rank.*pass ncclGin_SegmentMixed",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.window->flags |= kAnyginWindowHostMemory; }, put},
+    {"get_segment_tag", "ncclGin::get.*host memory on some rank",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.window->flags |= kAnyginWindowHostMemory; }, get},
     {"va_unordered", "NCCL_WIN_STRICT_ORDERING", [](NcclRanks&, ncclDevComm&, Fields& f) { f.window->flags = 1; }, va},
     {"va_misaligned", "signal offset 68 is not a multiple of 8",
      [](NcclRanks&, ncclDevComm&, Fields& f) { f.place = 68; }, va},

@@ -10,13 +10,13 @@ namespace {
 
 constexpr size_t kPiece = simt::VirtualMemory::kGranularity;
 
-// Two pieces of memory, one of device `rank`, one of the host's NUMA node 0, mapped side by side.
+// Two pieces of memory, one of device `rank`, one of the host's NUMA node 0 unless said otherwise, mapped side by side.
 class MappedMemory {
  public:
-  explicit MappedMemory(int rank) {
+  explicit MappedMemory(int rank, simt::MemoryOwner second = {true, true, 0}) {
     EXPECT_EQ(simt::virtual_memory().reserve(3 * kPiece, 0, &base), 0);
     EXPECT_EQ(simt::virtual_memory().create(kPiece, {false, false, rank}, true, &device), 0);
-    EXPECT_EQ(simt::virtual_memory().create(kPiece, {true, true, 0}, true, &host), 0);
+    EXPECT_EQ(simt::virtual_memory().create(kPiece, second, true, &host), 0);
     EXPECT_EQ(simt::virtual_memory().map(base, kPiece, device), 0);
     EXPECT_EQ(simt::virtual_memory().map(base + kPiece, kPiece, host), 0);
     EXPECT_EQ(simt::virtual_memory().set_access(base, 2 * kPiece, true, true), 0);
@@ -49,6 +49,57 @@ TEST(WindowMemory, SpansPiecesOfDeviceAndHostMemory) {
     ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, memory.base, 8, &barrier, NCCL_WIN_DEFAULT));
     ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, barrier));
     ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
+  });
+}
+
+int register_window(ncclComm_t comm, const MappedMemory& memory) {
+  ncclWindow_t window = nullptr;
+  const ncclResult_t result = ncclCommWindowRegister(comm, memory.base, 2 * kPiece, &window, 0);
+  if (result == ncclSuccess) {
+    EXPECT_EQ(ncclCommWindowDeregister(comm, window), ncclSuccess);
+  }
+  return result;
+}
+
+TEST(WindowMemory, PiecesAreTheSameOnAllRanksWhereOneIsTheHosts) {
+  on_comms(2, [](ncclComm_t comm, int rank) {
+    const MappedMemory mixed(rank), device_only(rank, {false, false, rank});
+    EXPECT_EQ(register_window(comm, rank == 0 ? mixed : device_only), ncclInvalidUsage);
+    EXPECT_TRUE(
+        last_error_says("rank 0 has 2097152 bytes of device memory, 2097152 bytes of host memory, rank 1 has 2097152 "
+                        "bytes of device memory, 2097152 bytes of device memory"))
+        << last_error();
+    EXPECT_EQ(register_window(comm, device_only), ncclSuccess) << last_error();
+    EXPECT_EQ(register_window(comm, mixed), ncclSuccess) << last_error();
+  });
+}
+
+TEST(WindowMemory, OfTheHostBelongsToANode) {
+  on_comms(1, [](ncclComm_t comm, int rank) {
+    EXPECT_EQ(register_window(comm, MappedMemory(rank, {true, false, 0})), ncclInvalidArgument);
+    EXPECT_TRUE(last_error_says("CU_MEM_LOCATION_TYPE_HOST_NUMA")) << last_error();
+  });
+}
+
+TEST(WindowMemory, OfTheHostCanBeSwitchedOff) {
+  const WithOptions with([](Options& o) { o.nccl_elastic_buffer_register = 0; });
+  on_comms(1, [](ncclComm_t comm, int rank) {
+    EXPECT_EQ(register_window(comm, MappedMemory(rank)), ncclInvalidArgument);
+    EXPECT_TRUE(last_error_says("NCCL_ELASTIC_BUFFER_REGISTER is 0")) << last_error();
+    EXPECT_EQ(register_window(comm, MappedMemory(rank, {false, false, rank})), ncclSuccess) << last_error();
+  });
+}
+
+// What a kernel is told: the default tag of put asserts device memory alone.
+TEST(WindowMemory, KernelsAreToldOfHostMemory) {
+  on_comms(2, [](ncclComm_t comm, int rank) {
+    const MappedMemory mixed(rank), device_only(rank, {false, false, rank});
+    for (const MappedMemory* memory : {&mixed, &device_only}) {
+      ncclWindow_t window = nullptr;
+      ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, memory->base, 2 * kPiece, &window, NCCL_WIN_STRICT_ORDERING));
+      EXPECT_EQ(window->flags, NCCL_WIN_STRICT_ORDERING | (memory == &mixed ? kAnyginWindowHostMemory : 0));
+      ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
+    }
   });
 }
 

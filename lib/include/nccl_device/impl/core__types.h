@@ -140,13 +140,16 @@ struct ncclResourceWindow_vidmem {
 #if defined(__cplusplus)
 inline constexpr uint64_t kAnyginWindowLive = 0x6e69772d6e696761;   // "agin-win"
 
+// Of ncclWindow_vidmem::flags: on some rank the window spans memory of the host.
+inline constexpr uint16_t kAnyginWindowHostMemory = 0x8000;
+
 // What ncclWindow_t points to. lib/comm owns it, in memory that kernels reach, from registration on; deregistering sets
 // `live` and `communicator` to zero and keeps the memory, so that a late use is seen and named. Constant for kernels.
 struct ncclWindow_vidmem {
   uint64_t live;          // kAnyginWindowLive
   uint64_t communicator;  // identity of the communicator, equal on the device communicators it made; 0: deregistered
   anygin::WindowId id;    // the backend's name of it, equal on all ranks
-  uint16_t flags;         // NCCL_WIN_*
+  uint16_t flags;         // NCCL_WIN_*, kAnyginWindowHostMemory
   int rank, nRanks;       // of the communicator
   int lsaRank, lsaSize;
   char* userPointer;          // as registered

@@ -20,13 +20,15 @@ struct PutCall {
   ncclGinSignalDescriptor signal{};
   ncclGinSignalOp_t signal_op = ncclGinSignalInc;
   uint64_t signal_argument = 0;
-  bool of_library = false;  // a barrier's signal may be strong though the program did without
-  PutRequest request;       // all but windows, signal and peer
+  bool device_only = false;  // ncclGin_SegmentDevice
+  bool of_library = false;   // a barrier's signal may be strong though the program did without
+  PutRequest request;        // all but windows, signal and peer
 };
 
 struct GetCall {
   ncclWindow_t remote = nullptr;
   ncclWindow_t local = nullptr;
+  bool device_only = false;  // ncclGin_SegmentDevice
   GetRequest request;
 };
 
@@ -54,11 +56,13 @@ NCCL_DEVICE_INLINE void check_stored_put(const Call& call, int world, const PutC
   const PutRequest& request = put.request;
   if (request.bytes > 0) {
     check_stored_window(call, put.destination, fail);
+    check_stored_memory(put.destination, put.device_only, fail);
     check_stored_range(
         {put.destination, world, request.destination_offset, request.bytes, MisuseKind::kDestinationRange}, fail);
   }
   if (request.bytes > 0 && !request.is_inline) {
     check_stored_window(call, put.source, fail);
+    check_stored_memory(put.source, put.device_only, fail);
     check_stored_range({put.source, call.comm->rank, request.source_offset, request.bytes, MisuseKind::kSourceRange},
                        fail);
   }
@@ -148,6 +152,8 @@ ANYGIN_NCCL_OUTLINED void post_get(const Call& call, ncclTeam team, int peer, Ge
         if (!moves) return;
         check_stored_window(call, get.remote, fail);
         check_stored_window(call, get.local, fail);
+        check_stored_memory(get.remote, get.device_only, fail);
+        check_stored_memory(get.local, get.device_only, fail);
         check_stored_range({get.remote, world, request.remote_offset, request.bytes, MisuseKind::kSourceRange}, fail);
         check_stored_range(
             {get.local, call.comm->rank, request.local_offset, request.bytes, MisuseKind::kDestinationRange}, fail);

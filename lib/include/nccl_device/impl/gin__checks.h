@@ -177,6 +177,11 @@ NCCL_DEVICE_INLINE void check_stored_window(const Call& call, ncclWindow_t windo
   if (window->communicator == call.comm->resourceWindow_inlined.view->communicator) return;
   fail(Finding{window->live == kAnyginWindowLive ? MisuseKind::kForeignWindow : MisuseKind::kDeadWindow});
 }
+// `device_only`: the call says, by ncclGin_SegmentDevice, that the window is device memory on every rank.
+template <typename Fail>
+NCCL_DEVICE_INLINE void check_stored_memory(ncclWindow_t window, bool device_only, const Fail& fail) {
+  if (device_only && (window->flags & kAnyginWindowHostMemory) != 0) fail(Finding{MisuseKind::kSegmentTag});
+}
 template <typename Fail>
 NCCL_DEVICE_INLINE void check_stored_range(const WindowRange& range, const Fail& fail) {
   const uint64_t size = anyginWindowSizes(range.window)[range.rank];

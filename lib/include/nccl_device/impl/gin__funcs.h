@@ -107,7 +107,6 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::put(
     RemoteAction remoteAction, LocalAction localAction, Coop coop, DescriptorSmem descriptor,
     cuda::thread_scope givenRelease, cuda::thread_scope requiredRelease, uint32_t optFlags, SegmentType bufType) const {
   (void)ncclGin_getDescriptor(descriptor);
-  (void)ncclGin_isDeviceOnly(bufType);
   (void)requiredRelease;
   coop.sync();
   if (coop.thread_rank() == 0) {
@@ -121,6 +120,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::put(
     put.request.counter = ncclGin_getCounterId(*this, localAction);
     put.request.needs_release = givenRelease != cuda::thread_scope_system;
     put.request.opt_flags = optFlags;
+    put.device_only = ncclGin_isDeviceOnly(bufType);
     anygin::gin::set_signal(put, *this, remoteAction);
     anygin::gin::post_put(anygin::gin::call_of(*this, anygin::DeviceCall::kPut, ANYGIN_CALL_SITE()), team, peer, put);
   }
@@ -186,7 +186,6 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::get(ncclTeam team, int
                                                               DescriptorSmem descriptor, uint32_t optFlags,
                                                               SegmentType bufType) const {
   (void)ncclGin_getDescriptor(descriptor);
-  (void)ncclGin_isDeviceOnly(bufType);
   (void)optFlags;
   coop.sync();
   if (coop.thread_rank() == 0) {
@@ -196,6 +195,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::get(ncclTeam team, int
     get.request.remote_offset = remoteOffset;
     get.request.local_offset = localOffset;
     get.request.bytes = bytes;
+    get.device_only = ncclGin_isDeviceOnly(bufType);
     anygin::gin::post_get(anygin::gin::call_of(*this, anygin::DeviceCall::kGet, ANYGIN_CALL_SITE()), team, peer, get);
   }
   anygin::gin::meet(coop, comm);
@@ -216,6 +216,7 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::signal(ncclTeam team, 
     anygin::gin::PutCall put;
     put.request.needs_release = givenRelease != cuda::thread_scope_system;
     put.request.opt_flags = optFlags;
+    put.device_only = ncclGin_isDeviceOnly(bufType);
     anygin::gin::set_signal(put, *this, remoteAction);
     anygin::gin::post_put(anygin::gin::call_of(*this, anygin::DeviceCall::kSignal, ANYGIN_CALL_SITE()), team, peer,
                           put);
