@@ -42,7 +42,7 @@ demands() {
 11|headers by name, fields, the struct by value|^corpus\.(header_names|hybrid_alltoall|grid_constants)\.[248]$
 12|every requirement|^corpus\.requirements_all\.[248]$
 13|a barrier and a signal per token|^corpus\.(tokens_many|moe_dispatch)\.[248]$
-14|newer names|^corpus\.(newer_names|win_gin_only)\.[248]$
+14|newer names|^corpus\.(newer_names|win_gin_only|segments_mixed)\.[248]$
 TABLE
 }
 
