@@ -216,7 +216,6 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::signal(ncclTeam team, 
     anygin::gin::PutCall put;
     put.request.needs_release = givenRelease != cuda::thread_scope_system;
     put.request.opt_flags = optFlags;
-    put.device_only = ncclGin_isDeviceOnly(bufType);
     anygin::gin::set_signal(put, *this, remoteAction);
     anygin::gin::post_put(anygin::gin::call_of(*this, anygin::DeviceCall::kSignal, ANYGIN_CALL_SITE()), team, peer,
                           put);
