@@ -71,7 +71,8 @@ class alignas(128) LaneScheduler final : public Engine {
   // Some lanes spin: they can run, and only their polling tells whether they got somewhere.
   bool spinning() const { return spinning_; }
   // After a pass that got nowhere and took `took_ns`: lanes in raw loops may be spinning as well as computing, so they
-  // get longer turns until a pass takes about `wanted_ns`, which bounds what looking around costs them.
+  // get longer turns until a pass takes about `wanted_ns`, which bounds what looking around costs them
+  // (docs/decisions/0024).
   void pace_spins(uint64_t took_ns, uint64_t wanted_ns);
   // Something got further: lanes that spin look often again.
   void spin_briefly() { runner_.set_later_ticks(LaneRunner::kLaterTicks); }
