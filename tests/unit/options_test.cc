@@ -120,7 +120,7 @@ TEST(Options, ARandomSeedIsDrawnAndPrinted) {
 }
 
 TEST(Options, TheTableIsWhatTheParserKnows) {
-  EXPECT_EQ(option_table().size(), 23u);
+  EXPECT_EQ(option_table().size(), 24u);
   for (const OptionInfo& info : option_table()) {
     EXPECT_FALSE(info.meaning.empty()) << info.name;
     EXPECT_FALSE(info.default_value.empty()) << info.name;

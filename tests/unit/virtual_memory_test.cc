@@ -74,6 +74,13 @@ TEST_F(CudaMemory, PiecesOfDeviceAndHostMemoryLieSideBySide) {
   EXPECT_EQ(start, base + kPiece);
   EXPECT_EQ(bytes, 2 * kPiece);
 
+  // Copies and fills go across the border, not beyond what is mapped.
+  char seen[8];
+  EXPECT_EQ(cudaMemset(pointer(base + kPiece - 2), 9, 4), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(seen, pointer(base + kPiece - 4), sizeof seen, cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(std::memcmp(seen, "\7\7\11\11\11\11\7\7", sizeof seen), 0);
+  EXPECT_EQ(cudaMemcpy(seen, pointer(base + 3 * kPiece - 4), sizeof seen, cudaMemcpyDefault), cudaErrorInvalidValue);
+
   const auto segments = anygin::simt::virtual_memory().segments(pointer(base), 3 * kPiece);
   ASSERT_EQ(segments.size(), 2u);
   EXPECT_FALSE(segments[0].owner.host);

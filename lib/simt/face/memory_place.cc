@@ -59,22 +59,24 @@ PlaceOf place_of(const void* address) {
   return result;
 }
 
-static bool fits(const PlaceOf& place, size_t bytes) {
-  return place.base == nullptr || bytes <= place.bytes_left;
+// Pieces that are mapped side by side are one range.
+static bool fits(const PlaceOf& place, const void* address, size_t bytes) {
+  if (place.base == nullptr || bytes <= place.bytes_left) return true;
+  return virtual_memory().reserved(address) && !virtual_memory().segments(address, bytes).empty();
 }
 
 bool is_device_range(const void* address, size_t bytes) {
   const PlaceOf place = place_of(address);
-  return place.place != Place::kPageable && fits(place, bytes);
+  return place.place != Place::kPageable && fits(place, address, bytes);
 }
 
 bool is_host_range(const void* address, size_t bytes) {
   const PlaceOf place = place_of(address);
-  return address != nullptr && place.place != Place::kDevice && fits(place, bytes);
+  return address != nullptr && place.place != Place::kDevice && fits(place, address, bytes);
 }
 
 bool is_range(const void* address, size_t bytes) {
-  return address != nullptr && fits(place_of(address), bytes);
+  return address != nullptr && fits(place_of(address), address, bytes);
 }
 
 }  // namespace anygin::simt::face
