@@ -41,6 +41,7 @@ int device_error(int device) {
 void reset_device(int device) {
   synchronize_device(device);
   reset_device_variables(device);
+  device_table().load(device).stack_bytes.store(StackPool::kBytesLeast, std::memory_order_relaxed);
   device_table().load(device).error.store(0, std::memory_order_release);
 }
 

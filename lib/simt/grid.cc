@@ -47,6 +47,7 @@ Grid::Grid(const LaunchShape& launch_shape, const BoundKernel& bound, DeviceLoad
       device(load),
       lanes_per_block(launch_shape.block.x * launch_shape.block.y * launch_shape.block.z),
       blocks(uint64_t{launch_shape.grid.x} * launch_shape.grid.y * launch_shape.grid.z),
+      stack_bytes(load.stack_bytes.load(std::memory_order_relaxed)),
       blocks_left(blocks) {}
 
 Grid::~Grid() {

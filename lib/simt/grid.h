@@ -11,6 +11,7 @@
 #include "anygin/base/wait.h"
 #include "anygin/simt/device_runtime.h"
 #include "anygin/simt/ended_use.h"
+#include "anygin/simt/stack_pool.h"
 
 namespace anygin::simt {
 
@@ -23,7 +24,8 @@ struct DeviceLoad {
   EndedUses ended;
   std::atomic<uint32_t> lanes{0};
   std::atomic<uint32_t> blocks{0};
-  std::atomic<ptrdiff_t> variables_distance{0};  // of its copies of __device__ variables (device_variable.h)
+  std::atomic<size_t> stack_bytes{StackPool::kBytesLeast};  // of lanes of grids launched from now on
+  std::atomic<ptrdiff_t> variables_distance{0};             // of its copies of __device__ variables (device_variable.h)
 
   // Takes room for a block of `count` lanes; any worker.
   bool take(uint32_t count);
@@ -59,6 +61,7 @@ class Grid {
   DeviceLoad& device;
   const uint32_t lanes_per_block;
   const uint64_t blocks;
+  const size_t stack_bytes;  // of a lane
   // Called once by the worker that finished the last block.
   std::function<void()> done;
 

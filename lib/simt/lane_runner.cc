@@ -13,6 +13,7 @@
 #include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 #include "anygin/simt/device_variable.h"
+#include "anygin/simt/lane_fault.h"
 #include "anygin/simt/lane_printf.h"
 #include "anygin/simt/lane_switch.h"
 #include "anygin/simt/launch_syntax.h"
@@ -29,6 +30,10 @@ __thread LaneRunner* current_runner __attribute__((tls_model("initial-exec"))) =
 void refuse_host_thread(const char* what) {
   std::fprintf(stderr, "anygin: %s was used outside of a kernel\n", what);
   std::abort();
+}
+
+LaneRunner::LaneRunner(size_t stacks, StackPool::Guards guards) : all_stacks_(stacks, guards) {
+  watch_lane_faults();
 }
 
 std::string lane_text(const Block& block, uint32_t lane) {
@@ -57,13 +62,13 @@ void LaneRunner::switch_by_detour(FiberContext* save, Block& block) {
 // --- A stack's life: lane after lane ---
 
 void LaneRunner::start_stack(FiberContext* save) {
-  char* low = stacks_.take();
-  start_fiber(save, StackPool::bounds_of(low), StackPool::top_of(low), &run_stack, low);
+  char* low = stacks_->take();
+  start_fiber(save, stacks_->bounds_of(low), stacks_->top_of(low), &run_stack, low);
 }
 
 ANYGIN_NEVER_RETURNS void LaneRunner::run_stack(void* low_end) {
   char* low = static_cast<char*>(low_end);
-  arrive_on_fresh_stack(StackPool::bounds_of(low));
+  arrive_on_fresh_stack(current_runner->stacks_->bounds_of(low));
   current_runner->run_fresh_lanes();
   current_runner->end_stack(low);
 }
@@ -122,17 +127,20 @@ void LaneRunner::release_after_exit(Block& block, uint32_t lane) {
 }
 
 void LaneRunner::check_canary(const Block& block, char* low) {
-  if (StackPool::intact(low)) [[likely]]
+  if (stacks_->intact(low)) [[likely]]
     return;
   StackPool::mend(low);
-  block.grid->fail(lane_text(block, block.current) +
-                   ": its stack of 64 KiB overflowed; memory of other lanes may be damaged");
+  const size_t bytes = block.grid->stack_bytes;
+  block.grid->fail(
+      fmt::format("{}, or one that ran on its stack before it: a stack of {} KiB overflowed, memory of other threads "
+                  "may be damaged; {}",
+                  lane_text(block, block.current), bytes / 1024, StackRemedy(bytes).text));
 }
 
 ANYGIN_NEVER_RETURNS void LaneRunner::end_stack(char* low) {
   Block& block = *block_;
   check_canary(block, low);
-  stacks_.give_back(low);
+  stacks_->give_back(low);
   if (block.has(kDetourHome) || block.ready_head == block.ready_tail) resume_fiber(&home_);
   const uint32_t next = enter_next_ready(block);
   enter_lane(block, next);
@@ -143,6 +151,7 @@ ANYGIN_NEVER_RETURNS void LaneRunner::end_stack(char* low) {
 
 void LaneRunner::enter_block(Block& block) {
   block_ = &block;
+  stacks_ = &all_stacks_.of(block.grid->stack_bytes);
   TraceSink& sink = world().trace;
   trace_ = sink.enabled() ? &sink : nullptr;
   block.polls = 0;
@@ -157,6 +166,7 @@ void LaneRunner::enter_block(Block& block) {
 // Into the block: lanes switch among themselves until one comes home.
 void LaneRunner::go() {
   Block& block = *block_;
+  ensure_signal_stack();
   current_runner = this;
   set_current_lane_host(this);
   PendingLaunch* const outside = std::exchange(anygin_pending_launch, nullptr);  // calls of kernels run their bodies
@@ -208,9 +218,9 @@ void LaneRunner::abandon(Block& block) {
     const uint32_t lane = block.start_order ? block.start_order[nth] : nth;
     if (block.has_exited(lane)) continue;
     if (trace_) trace_lane(TraceKind::kLaneExit, block, lane, static_cast<uint64_t>(block.grid->lost_by()));
-    char* low = stacks_.low_of(block.contexts[lane].sp);
-    if (!StackPool::intact(low)) StackPool::mend(low);
-    stacks_.give_back(low);
+    char* low = stacks_->low_of(block.contexts[lane].sp);
+    if (!stacks_->intact(low)) StackPool::mend(low);
+    stacks_->give_back(low);
   }
   flush_partial_lines(block);
   block.set_started(block.lanes);

@@ -18,7 +18,7 @@ namespace anygin::simt {
 
 class LaneRunner final : public LaneHost {
  public:
-  explicit LaneRunner(size_t stacks) : stacks_(stacks) {}
+  LaneRunner(size_t stacks, StackPool::Guards guards);
 
   // --- Called by the scheduler, on the worker's own stack ---
   // Runs lanes of `block` until none can, or they have only polled. True if a lane got further than its next poll.
@@ -27,14 +27,19 @@ class LaneRunner final : public LaneHost {
   void run_one(Block& block, bool start_next);
   // Retires every lane that is left, where it stands: nothing on their stacks is unwound.
   void abandon(Block& block);
-  size_t stacks() const { return stacks_.size(); }
   // Turns of a spinning loop that a lane has each time it goes on.
   static constexpr int kLaterTicks = 32;
   int later_ticks() const { return later_ticks_; }
   void set_later_ticks(int ticks) { later_ticks_ = ticks; }
+  // Of each size.
+  size_t stacks() const { return all_stacks_.count(); }
+  // Before blocks of grids with such stacks are run. False if there is no address space for them.
+  bool prepare_stacks(size_t bytes) { return all_stacks_.prepare(bytes); }
 
   // --- Called on a lane ---
   Block& block() { return *block_; }
+  const Block& block() const { return *block_; }
+  const StackPool& stacks_of_block() const { return *stacks_; }
   void sync_block();
   int sync_block_reduce(BlockReduce reduce, int predicate);
   void sync_named(int id, int threads);
@@ -97,7 +102,8 @@ class LaneRunner final : public LaneHost {
   uint64_t exits_ = 0;
   uint64_t releases_at_visit_ = 0;  // the block's, when the visit began
   TraceSink* trace_ = nullptr;      // the world's if it is on; looked up when a block is entered
-  StackPool stacks_;
+  StackPool* stacks_ = nullptr;     // the block's
+  LaneStacks all_stacks_;
 };
 
 // The runner whose lane runs on this thread; null on host threads and between lanes.

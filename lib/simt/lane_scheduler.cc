@@ -14,7 +14,7 @@
 
 namespace anygin::simt {
 
-LaneScheduler::LaneScheduler(const SchedulerShape& shape) : shape_(shape), runner_(shape.stacks) {}
+LaneScheduler::LaneScheduler(const SchedulerShape& shape) : shape_(shape), runner_(shape.stacks, shape.guards) {}
 
 uint64_t worker_of_block(const Grid& grid, uint64_t linear, uint64_t workers) {
   const auto first = grid.blocks < workers ? static_cast<uint64_t>(grid.device.device) : 0;
@@ -57,6 +57,11 @@ bool LaneScheduler::has_room(const GridCursor& cursor) const {
 
 Block* LaneScheduler::admit(GridCursor& cursor) {
   if (!cursor.pending() || cursor.grid->abandoned()) return nullptr;
+  if (!runner_.prepare_stacks(cursor.grid->stack_bytes)) {
+    cursor.grid->fail(
+        fmt::format("no address space for stacks of {} KiB (cudaLimitStackSize)", cursor.grid->stack_bytes / 1024));
+    return nullptr;
+  }
   const uint32_t lanes = cursor.grid->lanes_per_block;
   if (lanes_resident_ + lanes > runner_.stacks() || !cursor.grid->device.take(lanes)) return nullptr;
   lanes_resident_ += lanes;

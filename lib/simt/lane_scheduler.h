@@ -51,6 +51,7 @@ struct SchedulerShape {
   // Of larger blocks so many stay whole for one whose lanes move one by one, too, as world().choices say. 0: all do.
   // Canonical: all do.
   uint32_t whole_blocks = 0;
+  StackPool::Guards guards = StackPool::Guards::kInstalled;
 };
 
 class alignas(128) LaneScheduler final : public Engine {

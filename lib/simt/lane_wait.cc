@@ -39,10 +39,10 @@ void LaneRunner::fail_lane(std::string_view why) {
 }
 
 ANYGIN_NEVER_RETURNS void LaneRunner::exit_lane(AbortCause cause) {
-  char* low = stacks_.low_of(static_cast<char*>(__builtin_frame_address(0)));
+  char* low = stacks_->low_of(static_cast<char*>(__builtin_frame_address(0)));
   check_canary(*block_, low);
   lane_done(cause);
-  restart_fiber(StackPool::bounds_of(low), StackPool::top_of(low), &run_stack, low);
+  restart_fiber(stacks_->bounds_of(low), stacks_->top_of(low), &run_stack, low);
 }
 
 void LaneRunner::fail_and_exit(const char* why) {

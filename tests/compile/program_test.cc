@@ -29,13 +29,14 @@ TEST_P(Program, hello) {
 
 TEST_P(Program, launches) {
   const CommandResult run = run_command(path("launches"));
-  EXPECT_EQ(run.output,
-            "anygin ERROR: kernel scale was called like a function: a launch needs <<<grid, block>>> between its name and "
-            "its arguments; nothing was launched\n"
-            "overload 1\nint overload 5\ndouble overload 25\ndefault 7\nconverted 3\nnull constants 1\ndeduced 108\n"
-            "specialised 1000\npack 6\nvalues 7\nchosen 4\nbraces 3\nlambda 21\nshadowed name 18\ndimensions 34\n"
-            "shifts 77\nevaluated once 1\nparentheses 11\nfunction pointer 12\ntable 13\nmember template 45\n"
-            "on many lines 16\nnested 9\nlike a function: cudaErrorMissingConfiguration\nuntouched 3\nline 158\n");
+  EXPECT_EQ(
+      run.output,
+      "anygin ERROR: kernel scale was called like a function: a launch needs <<<grid, block>>> between its name and "
+      "its arguments; nothing was launched\n"
+      "overload 1\nint overload 5\ndouble overload 25\ndefault 7\nconverted 3\nnull constants 1\ndeduced 108\n"
+      "specialised 1000\npack 6\nvalues 7\nchosen 4\nbraces 3\nlambda 21\nshadowed name 18\ndimensions 34\n"
+      "shifts 77\nevaluated once 1\nparentheses 11\nfunction pointer 12\ntable 13\nmember template 45\n"
+      "on many lines 16\nnested 9\nlike a function: cudaErrorMissingConfiguration\nuntouched 3\nline 158\n");
   EXPECT_EQ(run.code, 0);
 }
 
@@ -72,6 +73,25 @@ TEST_P(Program, kernels_by_address) {
             "short: 0 0\n-3\ndouble: 0 0\n42\ntemplate: 0 0\n805\ntemplate: 0 0\n106\nodd sizes: 0 0\n34\n");
   EXPECT_EQ(run.code, 0);
 }
+
+#if !defined(ANYGIN_SANITIZE_ADDRESS) && !defined(ANYGIN_SANITIZE_THREAD)  // they report overflows of their own way
+TEST_P(Program, stacks_have_the_size_that_the_limit_says) {
+  const CommandResult run = run_command(path("stack") + " 310");
+  EXPECT_EQ(run.output, "set: cudaSuccess\nlimit: 524288\nsum: 4560\n");
+  EXPECT_EQ(run.code, 0);
+  const CommandResult refused = run_command(path("stack") + " 4097");
+  EXPECT_THAT(refused.output, ::testing::HasSubstr("set: cudaErrorInvalidValue\nlimit: 65536\n"));
+}
+
+TEST_P(Program, a_stack_that_overflows_is_a_fault_that_names_the_thread) {
+  const CommandResult run = run_command(path("stack") + " 0");
+  EXPECT_THAT(run.output, ::testing::ContainsRegex(
+                              "ERROR: kernel large_frame \\(grid 1\\): block \\(0,0,0\\) thread \\(0,0,0\\): its "
+                              "stack of 64 KiB overflowed \\(SIGSEGV at 0x[0-9a-f]+, in the guard below a "
+                              "stack\\); cudaDeviceSetLimit\\(cudaLimitStackSize, 131072\\)"));
+  EXPECT_EQ(run.code, 128 + 11);
+}
+#endif
 
 TEST_P(Program, device_variables_once_a_device) {
   const CommandResult run = run_command(path("device_variables"));

@@ -2,7 +2,7 @@
 set(ANYGIN_PROGRAMS ${CMAKE_BINARY_DIR}/programs)
 file(MAKE_DIRECTORY ${ANYGIN_PROGRAMS})
 set(program_flags -O2 -Xcompiler -Wall,-Wextra,-Werror)
-set(program_names hello launches shared spin by_address image device_variables device_variable_class device_variable_uses ptx ptx_async std_names)
+set(program_names hello launches shared spin by_address image device_variables device_variable_class device_variable_uses ptx ptx_async std_names stack)
 set(program_compilers g++ clang++)
 set(driver_labels ci)
 if(ANYGIN_SANITIZE)

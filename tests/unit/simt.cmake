@@ -1,6 +1,6 @@
 anygin_test(unit_simt SOURCES
   fiber_switch_test.cc simt_engine_test.cc simt_failure_test.cc simt_launch_test.cc simt_memory_test.cc simt_process_test.cc
-  simt_stream_test.cc simt_trace_test.cc simt_wait_test.cc simt_warp_test.cc
+  simt_stack_test.cc simt_stream_test.cc simt_trace_test.cc simt_wait_test.cc simt_warp_test.cc
   PROPERTIES ENVIRONMENT "EXPECTED_FIBER_SWITCH=${ANYGIN_FIBER_SWITCH}")
 # The same program with the other libanygin.so.
 if(TARGET anygin_portable)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory, static and dynamic; lane stacks.
+// Shared memory, static and dynamic.
 #include <cstring>
 #include <vector>
 
-#include "anygin/simt/stack_pool.h"
 #include "unit/simt_kernels.h"
 
 namespace anygin::simt {
@@ -72,46 +71,6 @@ TEST_F(SimtMemory, MoreStaticSharedMemoryThanABlockHasIsReported) {
   EXPECT_EQ(kCudaLaunchFailure, error);
   EXPECT_NE(std::string::npos, report.find("static shared memory of a block is limited to 49152 bytes")) << report;
 }
-
-TEST(SimtStackPool, TheLastStackGivenBackIsTakenFirst) {
-  StackPool pool(3);
-  char* first = pool.take();
-  char* second = pool.take();
-  EXPECT_EQ(static_cast<ptrdiff_t>(StackPool::kStride), second - first);
-  EXPECT_EQ(first, pool.low_of(StackPool::top_of(first) - 1));
-  EXPECT_EQ(second, pool.low_of(second));
-  pool.give_back(first);
-  EXPECT_EQ(first, pool.take());
-  pool.give_back(second);
-  pool.give_back(first);
-  EXPECT_EQ(first, pool.take());
-}
-
-TEST(SimtStackPool, TheCanaryIsAtTheLowEnd) {
-  StackPool pool(2);
-  char* low = pool.take();
-  EXPECT_TRUE(StackPool::intact(low));
-  low[64] = 1;
-  EXPECT_TRUE(StackPool::intact(low));
-  low[63] = 1;
-  EXPECT_FALSE(StackPool::intact(low));
-  StackPool::mend(low);
-  EXPECT_TRUE(StackPool::intact(low));
-}
-
-#if !defined(ANYGIN_SANITIZE_ADDRESS)
-TEST_F(SimtMemory, AnOverflowOfALanesStackIsReported) {
-  testing::internal::CaptureStderr();
-  const int error = run(blocks_of(1, 4), [] {
-    volatile char frame[66 * 1024];
-    if (anygin_thread_idx.x != 2) return;
-    for (size_t i = 0; i < sizeof frame; i += 32) frame[i] = 1;
-  });
-  const std::string report = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(kCudaLaunchFailure, error);
-  EXPECT_NE(std::string::npos, report.find("its stack of 64 KiB overflowed")) << report;
-}
-#endif
 
 }  // namespace
 }  // namespace anygin::simt

@@ -79,9 +79,8 @@ std::vector<std::string> Driver::preprocess_command(const Input& input) const {
   append(&command, options_.preprocess);
   append(&command, {"-isystem", prefix_ + "/include"});
   if (input.kind == InputKind::kCuda) {
-    append(&command,
-           {"-include", "anygin/simt/launch_syntax.h", "-include", "anygin/simt/ptx.h", "-include",
-            "anygin/simt/device_variable.h", "-include", "cuda_runtime.h"});
+    append(&command, {"-include", "anygin/simt/launch_syntax.h", "-include", "anygin/simt/ptx.h", "-include",
+                      "anygin/simt/device_variable.h", "-include", "cuda_runtime.h"});
   }
   return command;
 }
@@ -130,6 +129,9 @@ int Driver::compile_cuda(const Input& input, const std::string& object) {
   command = {options_.host_compiler, "-std=" + options_.standard};
   append(&command, {"-Wno-dangling-else", "-Wno-empty-body"});
   command.push_back("-fno-strict-aliasing");  // kernels read vectors as what they contain, and GPU compilers let them
+#if defined(__x86_64__)
+  command.push_back("-fstack-clash-protection");  // no frame of a kernel jumps over the guard below a lane's stack
+#endif
   command.push_back("-g1");  // lines for reports; a -g of the user's comes later and wins
   // The inlined frames that clang writes in version 5 are missed by binutils' addr2line.
   if (options_.host_compiler.find("clang") != std::string::npos) command.push_back("-gdwarf-4");

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "anygin/base/world.h"
+#include "anygin/simt/stack_limit.h"
 #include "device_attribute.h"
 #include "entry.h"
 #include "error_text.h"
@@ -70,15 +71,15 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (greatest != nullptr) *greatest = 0;
   return cudaSuccess;
 }
-// A lane's stack has a fixed size; the other limits belong to things that are not here.
+// The other limits belong to things that are not here.
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   if (value == nullptr) return answer(cudaErrorInvalidValue);
   if (limit != cudaLimitStackSize) return answer(cudaErrorUnsupportedLimit);
-  *value = 64 * 1024;
+  *value = stack_limit(current_device());
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-  if (limit == cudaLimitStackSize) return answer(value <= 64 * 1024 ? cudaSuccess : cudaErrorInvalidValue);
+  if (limit == cudaLimitStackSize) return answer(set_stack_limit(current_device(), value));
   // Sizes of buffers that are not needed here: printf writes at once, kernels use the host's malloc.
   if (limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize) return cudaSuccess;
   return answer(cudaErrorUnsupportedLimit);
