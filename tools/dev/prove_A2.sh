@@ -22,10 +22,11 @@ tests_pass() {
 
 # The demands of the programs that the API's use was counted in, each with its tests; tests/corpus/README.md says what they are.
 demands() {
-  local number what pattern
-  while IFS='|' read -r number what pattern; do
+  local number what pattern last=0
+  while IFS='|' read -r -u 3 number what pattern; do  # tests read the standard input
     tests_pass "demand $number, $what" "$pattern" || return 1
-  done <<'TABLE'
+    last=$number
+  done 3<<'TABLE'
 1|delivery without a call|^corpus\.(spin_volatile|atomics_mixed)\.[248]$
 1|raw spins give way, whatever their form|lanes_that_spin_give_way|^unit_rewriter\.Loops\.
 2|passive targets|^corpus\.passive_target\.([248]|openmpi|mpich)$
@@ -44,6 +45,7 @@ demands() {
 13|a barrier and a signal per token|^corpus\.(tokens_many|moe_dispatch)\.[248]$
 14|newer names|^corpus\.(newer_names|win_gin_only|segments_mixed)\.[248]$
 TABLE
+  [ "$last" -eq 14 ] || { echo "FAILED: the table of demands ended at $last"; return 1; }
 }
 
 # Programs that start otherwise, build systems, the driver's command line, debugging.
