@@ -220,8 +220,10 @@ std::string usage_hint(const std::vector<std::string>& arguments) {
 
 namespace {
 
-// Ranks as processes of the cuda target share the GPU: without MPS their kernels take turns.
+// Ranks as processes of the cuda target share the GPU: without MPS their kernels take turns. A daemon has 48 hardware
+// queues for all; with CUDA's default of 8 each, and one of 8 itself, four processes find no memory.
 [[maybe_unused]] void share_gpu(MpsDaemon& daemon) {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);  // the daemon's and the ranks'
   if (daemon.start()) {
     for (const std::string& entry : daemon.environment()) {
       const size_t equals = entry.find('=');

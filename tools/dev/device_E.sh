@@ -24,13 +24,17 @@ say() { echo "$@" | tee -a "$log"; }
 stacks_left=3
 cases=("$here"/conformance/conformance_*)  # programs of conformance
 cases=("${cases[@]##*/conformance_}")
+# A process and what it started, the last ones last.
+family_of() {
+  local child
+  echo "$1"
+  for child in $(ps -o pid= --ppid "$1"); do family_of "$child"; done
+}
 # Where the threads of a process that hangs are; of its last descendant, where a tool started it.
 stacks_of() {
-  local pid=$1 child
   [ $stacks_left -gt 0 ] && command -v cuda-gdb >/dev/null || return
   stacks_left=$((stacks_left - 1))
-  while child=$(ps -o pid= --ppid "$pid" | tail -n 1) && [ -n "$child" ]; do pid=$((child)); done
-  say "$(timeout -k 2 40 cuda-gdb -p "$pid" -batch -ex 'thread apply all bt 14' 2>&1 | grep -E '^(Thread|#)' | cut -c 1-160)"
+  say "$(timeout -k 2 40 cuda-gdb -p "$(family_of "$1" | tail -n 1)" -batch -ex 'thread apply all bt 14' 2>&1 | grep -E '^(Thread|#)' | cut -c 1-160)"
 }
 
 # bounded SECONDS FILE COMMAND...: 124 if it had to be ended; its threads are listed before.
@@ -44,7 +48,7 @@ bounded() {
     waited=$((waited + 1))
     [ $((waited * 5)) -lt $((limit * 100)) ] && continue
     stacks_of $pid
-    kill -9 -- -$pid 2>/dev/null || kill -9 $pid
+    kill -9 $(family_of $pid) 2>/dev/null
     wait $pid 2>/dev/null
     return 124
   done
@@ -53,7 +57,7 @@ bounded() {
 
 # step NAME SECONDS COMMAND...: runs it, keeps the output, says how it ended and how long it took.
 step() {
-  local name=$1 limit=$2 begin=$EPOCHREALTIME code output file
+  local name=$1 limit=$2 begin=$EPOCHREALTIME code output file verdict=FAIL
   shift 2
   if [ $SECONDS -ge "$ends" ]; then
     say "SKIP $name"
@@ -70,7 +74,8 @@ step() {
     say "ok   $name (${took} s)"
     [ "${quiet:-0}" = 1 ] || say "$output"
   else
-    say "FAIL $name (exit code $code, ${took} s)"
+    [ $code -ne 124 ] || verdict=${hangs:-FAIL}
+    say "$verdict $name (exit code $code, ${took} s)"
     say "$(echo "$output" | tail -n "${lines:-40}")"
   fi
 }
@@ -113,13 +118,13 @@ examples() {
 mps_start() {
   local folder
   folder=$(mktemp -d)
-  export CUDA_MPS_PIPE_DIRECTORY=$folder CUDA_MPS_LOG_DIRECTORY=$folder
+  export CUDA_MPS_PIPE_DIRECTORY=$folder CUDA_MPS_LOG_DIRECTORY=$folder CUDA_DEVICE_MAX_CONNECTIONS=2
   nvidia-cuda-mps-control -d </dev/null >/dev/null 2>&1 || say "no MPS here"
 }
 mps_end() {
   echo quit | timeout 10 nvidia-cuda-mps-control >/dev/null 2>&1
   say "$(tail -n "${1:-0}" "$CUDA_MPS_LOG_DIRECTORY"/*.log 2>&1)"
-  unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+  unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY CUDA_DEVICE_MAX_CONNECTIONS
 }
 
 # Processes with the MPS daemon's log shown; `procs` leaves the daemon to anygin run.
@@ -144,16 +149,17 @@ procs() {
     "ANYGIN_DEVICES=8 '$here/examples/hang'; [ \$? -eq 4 ]"
 }
 
-# conformance_on PLACEMENT PROFILE
+# conformance_on PLACEMENT PROFILE: some cases at a time, as they mostly start up.
 conformance_on() {
   local program case quiet=1 lines=12 options=()
   export ANYGIN_DEVICES=16 ANYGIN_PROFILE=$2
   [ "$1" = threads ] || options=(--procs)
   for program in "${cases[@]}"; do
     for case in $("$here/conformance/conformance_$program"); do
-      step "$case cuda/proxy/emu/direct/$2/$1" 15 "$here/conformance/conformance_$program" "${options[@]}" "$case"
+      aside 3 "$case cuda/proxy/emu/direct/$2/$1" 25 "$here/conformance/conformance_$program" "${options[@]}" "$case"
     done
   done
+  wait
   unset ANYGIN_DEVICES ANYGIN_PROFILE
 }
 conformance() {
@@ -166,7 +172,6 @@ conformance_procs() {
   conformance_on procs relaxed
   mps_end
 }
-conformance_threads_inorder() { conformance_on threads inorder; }
 conformance_procs_relaxed() {
   mps_start
   conformance_on procs relaxed
@@ -204,20 +209,40 @@ sanitizer() {
     done
   done
 }
-# The conformance suite with few turns, ranks as threads, some cases at a time: they mostly start up.
+# The conformance suite with few turns, ranks as threads, some cases at a time. compute-sanitizer sometimes waits, within a
+# launch or synchronization of one rank, for a kernel that waits for another rank, with locks that the other needs: what
+# hangs is done again with ranks as processes.
 checked_conformance() {
-  local tool=$1 program case quiet=1 lines=30
+  local tool=$1 program case quiet=1 lines=30 hangs=HUNG stacks_left=0
   export ANYGIN_DEVICES=16
   for program in "${cases[@]}"; do
     for case in $("$here/conformance_short/conformance_$program"); do
-      aside 6 "$tool, $case" 40 "${checked[@]}" --tool "$tool" "$here/conformance_short/conformance_$program" "$case"
+      aside 6 "$tool, $case" 20 "${checked[@]}" --tool "$tool" "$here/conformance_short/conformance_$program" "$case"
     done
   done
   wait
+  hangs=FAIL
+  for case in $(sed -n "s/^HUNG $tool, \([^ ]*\) .*/\1/p" "$log"); do checked_as_processes "$tool" "$case"; done
+  wait
   unset ANYGIN_DEVICES
+}
+checked_as_processes() {  # TOOL CASE
+  local program
+  for program in "${cases[@]}"; do
+    "$here/conformance_short/conformance_$program" | grep -qx "$2" || continue
+    aside 2 "$1, $2" 60 "${checked[@]}" --target-processes all --tool "$1" "$here/conformance_short/conformance_$program" --procs "$2"
+  done
 }
 memcheck_conformance() { checked_conformance memcheck; }
 racecheck_conformance() { checked_conformance racecheck; }
+# AGAIN="TOOL:CASE ...": those that hung in an earlier run.
+again() {
+  local one quiet=1 lines=30
+  export ANYGIN_DEVICES=16
+  for one in ${AGAIN:-}; do checked_as_processes "${one%%:*}" "${one#*:}"; done
+  wait
+  unset ANYGIN_DEVICES
+}
 
 machine
 [ $# -gt 0 ] || set -- "${parts[@]}"

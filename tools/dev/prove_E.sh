@@ -18,13 +18,17 @@ say() { echo "$@" | tee -a "$kLog"; }
 # Lines that vary by machine and say nothing here are left out: paths of this tree.
 keep() { sed -e "s|$PWD|.|g" -e 's|/[^ ]*/\.devE/|bundle/|g' -e 's/^/    /' "$@" >>"$kLog"; }
 
-judge() {  # LOG...: every part there, nothing failed, nothing skipped
-  local part missing=0
+# LOG...: every part there; of each step the last outcome counts, and is good.
+judge() {
+  local part missing=0 last
   for part in $("$PWD/tools/dev/device_E.sh" --parts); do
     grep -qh "^--- $part," "$@" || { say "NOT RUN $part"; missing=1; }
   done
-  say "passed $(cat "$@" | grep -c '^ok '), failed $(cat "$@" | grep -c '^FAIL '), skipped $(cat "$@" | grep -c '^SKIP ')"
-  [ $missing -eq 0 ] && ! grep -qhE '^(FAIL|SKIP) ' "$@"
+  last=$(cat "$@" | sed -nE 's/^(ok  |FAIL|HUNG|SKIP) (.*) \(.*s\)$/\1|\2/p; s/^(SKIP) ([^(]*)$/\1|\2/p' |
+    awk -F '|' '{ outcome[$2] = $1 } END { for (name in outcome) print outcome[name] "|" name }')
+  say "steps that passed: $(grep -c '^ok' <<<"$last"); others: $(grep -vc '^ok' <<<"$last")"
+  grep -v '^ok' <<<"$last" | tee -a "$kLog"
+  [ $missing -eq 0 ] && ! grep -qv '^ok' <<<"$last"
 }
 
 pack() {

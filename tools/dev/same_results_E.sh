@@ -7,13 +7,14 @@ set -uo pipefail
 cpu=${1:?cpu folder} cuda=${2:?cuda folder}
 export ANYGIN_DEVICES=8
 different=0
+raw=$(mktemp)
 
 # results TARGET FOLDER PLACEMENT RANKS EXAMPLE: its result lines in order, without times.
 results() {
   local target=$1 folder=$2 placement=$3 ranks=$4 program=$2/examples/$5
   local command=("$program" -r "$ranks")
   [ "$placement" = threads ] || command=("$folder/prefix/$target/bin/anygin" run -n "$ranks" -- "$program")
-  LD_LIBRARY_PATH=$folder/prefix/$target/lib:${LD_LIBRARY_PATH:-} timeout 50 "${command[@]}" 2>&1 |
+  LD_LIBRARY_PATH=$folder/prefix/$target/lib:${LD_LIBRARY_PATH:-} timeout 50 "${command[@]}" 2>&1 | tee "$raw" |
     sed -nE 's/^\[[0-9]+\] //; s/^(rank .*: digest .*|rank .*: heat [^ ]+) ?.*/\1/p' | sort
 }
 
@@ -32,6 +33,7 @@ for example in ring alltoall_gin heat; do
       else
         echo "DIFFERENT: $example, $ranks ranks as $placement"
         paste -d '|' <(echo "$on_cpu") <(echo "$on_gpu")
+        head -n 4 "$raw"
         different=1
       fi
     done
