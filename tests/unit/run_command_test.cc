@@ -50,6 +50,14 @@ TEST(RunJob, prefixes_every_line_with_its_rank_and_keeps_the_streams_apart) {
               testing::ElementsAre("[0] no newline", "[1] no newline", "[2] no newline"));
 }
 
+TEST(RunJob, leaves_lines_as_they_are_where_labels_are_not_wanted) {
+  RunRequest request = shell(2, "[ $RANK = 1 ] || echo a table");
+  request.labels = false;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_job(request), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "a table\n");
+}
+
 TEST(RunJob, the_first_failing_rank_gives_the_exit_code_and_ends_the_others) {
   testing::internal::CaptureStderr();
   const auto begin = std::chrono::steady_clock::now();
