@@ -43,8 +43,10 @@ TEST(RanksApart, who_waits_in_which_call_for_whom) {
   EXPECT_THAT(together.text, Not(HasSubstr("nothing moved")));
 }
 
+// The tests of this file run at the same time, as processes with neighbouring numbers: each has ports of its own, which
+// no other test uses, below those that the system hands out.
 TEST(RanksApart, a_rank_without_rank_0_says_what_it_waits_for) {
-  const std::string place = "127.0.0.1:" + std::to_string(15000 + getpid() % 15000);
+  const std::string place = "127.0.0.1:" + std::to_string(10000 + getpid() % 2500);
   const Output alone = run("RANK=1 WORLD_SIZE=2 NCCL_COMM_ID=" + place + " ANYGIN_COMM_TOKEN=" + std::string(64, 'a') +
                            " timeout 5 " ANYGIN_RANKS_APART);
   EXPECT_EQ(alone.exit_code, 124) << alone.text;  // ended by us
@@ -53,7 +55,7 @@ TEST(RanksApart, a_rank_without_rank_0_says_what_it_waits_for) {
 }
 
 TEST(RanksApart, a_wrong_token_is_named_on_both_sides) {
-  const std::string place = "127.0.0.1:" + std::to_string(15000 + (getpid() + 1) % 15000);
+  const std::string place = "127.0.0.1:" + std::to_string(12500 + getpid() % 2500);
   const std::string common = "WORLD_SIZE=2 NCCL_COMM_ID=" + place + " ANYGIN_COMM_TOKEN=";
   const Output both = run("(RANK=0 " + common + std::string(64, 'a') + " timeout 5 " ANYGIN_RANKS_APART " & RANK=1 " +
                           common + std::string(64, 'b') + " timeout 5 " ANYGIN_RANKS_APART "; wait)");
