@@ -15,7 +15,7 @@ missed=0
 bar() {
   local verdict=met sign="<="
   [ "$4" = atmost ] || sign=">="
-  if [ -z "$2" ]; then
+  if ! [[ $2 =~ ^[0-9.]+([eE][+-]?[0-9]+)?$ ]]; then
     verdict="NOT MEASURED"
   elif awk -v v="$2" -v l="$5" -v s="$sign" 'BEGIN { exit s == "<=" ? v <= l : v >= l }'; then
     verdict="NOT MET"
@@ -65,9 +65,9 @@ ping_pong() {
   local threads processes
   threads=$(ANYGIN_WORKERS=2 wrapped "$kBench/pingpong" -r 2)
   processes=$(wrapped "$kRun" run -n 2 -- "$kBench/pingpong" | sed 's/^\[[0-9]*\] //')
-  bar "8 B put + signal round trip, threads" "$(field '^put_signal' 3 <<<"$threads")" us atmost 3
+  bar "8 B put + signal round trip, threads" "$(field '^put_signal_round_trip' 3 <<<"$threads")" us atmost 3
   note "  beside it: a bare cache line" "$(field '^cache_line' 3 <<<"$threads") us"
-  bar "8 B put + signal round trip, processes" "$(field '^put_signal' 3 <<<"$processes")" us atmost 6
+  bar "8 B put + signal round trip, processes" "$(field '^put_signal_round_trip' 3 <<<"$processes")" us atmost 6
   note "  beside it: a bare cache line" "$(field '^cache_line' 3 <<<"$processes") us"
 }
 
