@@ -15,8 +15,8 @@ mkdir -p docs/measurements build/prove/E
 
 say() { echo "$@" | tee -a "$kLog"; }
 
-# Lines that vary by machine and say nothing here are left out: paths of this tree.
-keep() { sed -e "s|$PWD|.|g" -e 's|/[^ ]*/\.devE/|bundle/|g' -e 's/^/    /' "$@" >>"$kLog"; }
+# Paths of the machine and stacks of threads are left out.
+keep() { grep -hvE '^(Thread |#[0-9])' "$@" | sed -e "s|$PWD|.|g" -e 's|/[^ ]*/\.devE/|bundle/|g' -e 's/^/    /' >>"$kLog"; }
 
 # LOG...: every part there; of each step the last outcome counts, and is good.
 judge() {
