@@ -63,7 +63,7 @@ class Bench {
     if (env_.rank != 0) return;
     // A turn of the game is there and back.
     const double ways = row.operation == Operation::kGet ? 1e3 : 2e3;
-    std::printf("%-16s %10llu %8llu %10.2f %10.2f %10.2f %10.3f %10.3f\n", name_of(row.operation),
+    std::printf("%-16s %10llu %8llu %10.2f %10.2f %10.2f %10.3g %10.3g\n", name_of(row.operation),
                 static_cast<unsigned long long>(row.bytes), static_cast<unsigned long long>(row.turns),
                 latency.median / ways, latency.least / ways, latency.greatest / ways, 1e3 / streamed.median,
                 static_cast<double>(row.bytes) / streamed.median);
