@@ -67,13 +67,14 @@ busy() {
   echo $((all > 0 ? 100 - 100 * (idle + iowait - before_idle) / all : 0))
 }
 
-# Waits until the machine has been at rest for three samples; after five minutes it measures all the same and says so.
+# Waits until the machine has been at rest for three samples; after QUIET_SECONDS, 300 unless set, it measures all the same and
+# says so.
 quiet_machine() {
   local begin=$SECONDS still=0 share
   while [ $still -lt 3 ]; do
     share=$(busy)
     [ "$share" -le 5 ] && still=$((still + 1)) || still=0
-    if [ $((SECONDS - begin)) -gt 300 ]; then
+    if [ $((SECONDS - begin)) -gt "${QUIET_SECONDS:-300}" ]; then
       echo "= NOT QUIET: $share % busy after $((SECONDS - begin)) s; measured all the same"
       return 0
     fi
