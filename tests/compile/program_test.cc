@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "anygin/base/platform.h"
 #include "compile/command_runner.h"
 
 namespace anygin {
