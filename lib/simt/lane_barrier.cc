@@ -100,9 +100,8 @@ int LaneRunner::sync_block_reduce(BlockReduce reduce, int predicate) {
   }
   block.detours |= kDetourReduce;
   add(reduction, predicate);
-  if (block.arrived + 1 == block.live) {
-    release_block_barrier(block);
-    pause_after_release(block);
+  if (completes_block_barrier(block)) {
+    complete_block_barrier(block);
   } else {
     block.arrive_at_barrier();
     switch_away(block);
