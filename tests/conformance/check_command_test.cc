@@ -93,8 +93,11 @@ TEST(CheckCommand, a_hang_has_its_exit_code_and_who_waits) {
 TEST(CheckCommand, a_hang_tells_who_could_have_ended_it) {
   const CommandResult run =
       anygin("check --seeds 1 --once --no-minimise --out /tmp -- " ANYGIN_EXAMPLES_DIR "/hang -r 3");
-  EXPECT_THAT(run.output, HasSubstr("who waits for whom:\nanygin:   rank 0 kernel "));
-  EXPECT_THAT(run.output, HasSubstr("::gather_signals (launch 2) waits for a signal (context 0 index 0)"));
+  // g++ and clang write a namespace without a name differently.
+  EXPECT_THAT(run.output,
+              testing::ContainsRegex("who waits for whom:\nanygin:   rank 0 kernel ([{]anonymous[}]|[(]anonymous "
+                                     "namespace[)])::gather_signals [(]launch 2[)] waits for a signal "
+                                     "[(]context 0 index 0[)]"));
 }
 
 TEST(CheckCommand, kernels_in_crossed_orders_are_named) {

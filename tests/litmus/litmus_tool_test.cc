@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `anygin litmus` as its users meet it: what it prints, and its exit codes.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <fstream>
 
+#include "compile/command_runner.h"
 #include "litmus/litmus_files.h"
 
 namespace anygin::litmus {
@@ -14,20 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-struct Told {
-  int code = -1;
-  std::string output;
-};
-
-Told tool(const std::string& arguments) {
-  Told told;
-  FILE* const pipe = popen(("timeout 15 " ANYGIN_TOOL " litmus " + arguments + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return told;
-  char chunk[4096];
-  for (size_t got; (got = fread(chunk, 1, sizeof(chunk), pipe)) > 0;) told.output.append(chunk, got);
-  const int status = pclose(pipe);
-  told.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  return told;
+CommandResult tool(const std::string& arguments) {
+  return run_command(ANYGIN_TOOL " litmus " + arguments);
 }
 
 std::string file(const std::string& name) {
@@ -46,14 +33,14 @@ class LitmusTool : public ::testing::Test {
 };
 
 TEST_F(LitmusTool, AgreesWithAFileOfOurs) {
-  const Told told = tool(file("F1_weak_signal_says_nothing_of_earlier_puts") + " --profile relaxed");
+  const CommandResult told = tool(file("F1_weak_signal_says_nothing_of_earlier_puts") + " --profile relaxed");
   EXPECT_EQ(told.code, 0);
   EXPECT_EQ(told.output,
             "agrees  F1_weak_signal_says_nothing_of_earlier_puts      relaxed  4 outcomes, 62 states  (race)\n");
 }
 
 TEST_F(LitmusTool, TellsTheWayToAnOutcome) {
-  const Told told = tool(file("F2_put_overtakes_put") + " --profile cx7 --why 'e0=2 d0=0'");
+  const CommandResult told = tool(file("F2_put_overtakes_put") + " --profile cx7 --why 'e0=2 d0=0'");
   EXPECT_EQ(told.code, 0);
   EXPECT_THAT(told.output, HasSubstr("        NIC 0 to 1 on c0: put 1 shows 1:e[0]\n"
                                      "        thread 1 of rank 1: load e[0] -> e0\n"));
@@ -62,7 +49,7 @@ TEST_F(LitmusTool, TellsTheWayToAnOutcome) {
 
 TEST_F(LitmusTool, ADifferenceIsAFinding) {
   const std::string mine = wrote("thread 1\nload d[0] -> r\nforbidden all: r=0\n");
-  const Told told = tool(mine + " --profile inorder");
+  const CommandResult told = tool(mine + " --profile inorder");
   EXPECT_EQ(told.code, 1);
   EXPECT_THAT(told.output, StartsWith("DIFFERS mine"));
   EXPECT_THAT(told.output, HasSubstr(mine + ":9: inorder: forbidden, but possible: r=0\n"));
@@ -73,7 +60,7 @@ TEST_F(LitmusTool, ADifferenceIsAFinding) {
 TEST_F(LitmusTool, AHangIsOneInEveryForm) {
   const std::string mine = wrote("thread 1\nwait s0 >= 1\nexactly all: finishes\n");
   for (const char* form : {"", " --runs 5", " --form stack --runs 5"}) {
-    const Told told = tool(mine + " --profile relaxed" + form);
+    const CommandResult told = tool(mine + " --profile relaxed" + form);
     EXPECT_EQ(told.code, 4) << form;
     EXPECT_THAT(told.output, HasSubstr("thread 1 of rank 1 waits in 'wait s0 >= 1'")) << form;
   }
@@ -81,7 +68,7 @@ TEST_F(LitmusTool, AHangIsOneInEveryForm) {
 
 TEST_F(LitmusTool, ABadFileIsNamedByLine) {
   const std::string mine = wrote("flush on c1\nexactly all: finishes\n");
-  const Told told = tool(mine);
+  const CommandResult told = tool(mine);
   EXPECT_EQ(told.code, 2);
   EXPECT_EQ(told.output, "anygin litmus: " + mine + ":7: c1: c0 to c0 exist\n");
 }
@@ -90,7 +77,7 @@ TEST_F(LitmusTool, ABadFileIsNamedByLine) {
 TEST_F(LitmusTool, ASeedRepeats) {
   const std::string command = file("F2_granules_in_any_order") + " --profile relaxed --runs 1 --seed ";
   const auto outcome_of = [&](const char* form, int seed) {
-    const Told told = tool(command + std::to_string(seed) + form);
+    const CommandResult told = tool(command + std::to_string(seed) + form);
     EXPECT_EQ(told.code, 0) << told.output;
     return told.output.substr(told.output.find('\n') + 1);
   };

@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 #include <string>
+
+#include "compile/command_runner.h"
 
 namespace anygin {
 namespace {
@@ -21,29 +22,20 @@ int line_of(const std::string& mark) {
 
 class CallSites : public testing::TestWithParam<int> {};
 
-std::string output_of(const std::string& command) {
-  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  std::string text;
-  char buffer[4096];
-  while (pipe && std::fgets(buffer, sizeof(buffer), pipe)) text += buffer;
-  if (pipe) pclose(pipe);
-  return text;
-}
-
 testing::Matcher<const std::string&> says_line_of_case(const std::string& which) {
   return testing::HasSubstr("[at call_sites.cu:" + std::to_string(line_of("line of case " + which)) + "]");
 }
 
 TEST_P(CallSites, a_report_names_the_line_of_its_call) {
   const std::string which = std::to_string(GetParam());
-  const std::string text = output_of("timeout 15 " ANYGIN_CALL_SITES_PROGRAM " " + which);
+  const std::string text = run_command(ANYGIN_CALL_SITES_PROGRAM " " + which).output;
   EXPECT_THAT(text, says_line_of_case(which));
   EXPECT_EQ(text.find("anygin: misuse: "), text.rfind("anygin: misuse: ")) << "reported once:\n" << text;
 }
 
 // Programs that start themselves again do it like this; the name means another file to whoever looks the line up.
 TEST(CallSites, a_program_started_as_proc_self_exe_names_its_lines_too) {
-  EXPECT_THAT(output_of("timeout 15 " ANYGIN_CALL_SITES_PROGRAM " self 0"), says_line_of_case("0"));
+  EXPECT_THAT(run_command(ANYGIN_CALL_SITES_PROGRAM " self 0").output, says_line_of_case("0"));
 }
 
 INSTANTIATE_TEST_SUITE_P(calls, CallSites, testing::Values(0, 1, 2));

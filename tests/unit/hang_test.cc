@@ -50,25 +50,25 @@ TEST(HangRule, AnyMotionStartsTheTimeAgain) {
   }
 }
 
-TEST(HangRule, AThreadOutsideMakesItAWarning) {
+void expect_a_warning_once(const Observation& outside) {
   HangRule rule(kTimeout);
-  Observation outside = hopeless();
-  outside.all_inside = false;
   EXPECT_EQ(rule.look(outside, 0), Verdict::kNone);
   EXPECT_EQ(rule.look(outside, 1000), Verdict::kWarn);
   EXPECT_EQ(rule.look(outside, 2000), Verdict::kNone);  // once
   EXPECT_EQ(rule.look(hopeless(), 2100), Verdict::kHang);
 }
 
+TEST(HangRule, AThreadOutsideMakesItAWarning) {
+  Observation outside = hopeless();
+  outside.all_inside = false;
+  expect_a_warning_once(outside);
+}
+
 // A rank that is a process of its own and never comes is outside, too.
 TEST(HangRule, AThreadOutsideInAnotherProcessMakesItAWarning) {
-  HangRule rule(kTimeout);
   Observation outside = hopeless();
   outside.peers_inside = false;
-  EXPECT_EQ(rule.look(outside, 0), Verdict::kNone);
-  EXPECT_EQ(rule.look(outside, 1000), Verdict::kWarn);
-  EXPECT_EQ(rule.look(outside, 2000), Verdict::kNone);  // once
-  EXPECT_EQ(rule.look(hopeless(), 2100), Verdict::kHang);
+  expect_a_warning_once(outside);
 }
 
 }  // namespace
