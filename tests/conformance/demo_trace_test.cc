@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "support/sanitizer_sizes.h"
+
 namespace anygin {
 namespace {
 
@@ -26,17 +28,17 @@ std::string field(const std::string& line, const std::string& name) {
   return value.front() == '"' ? value.substr(1, value.size() - 2) : value;
 }
 
-// Runs an example on 2 ranks as threads and returns the events of its trace.
-std::vector<Event> trace_of(const std::string& example) {
-  const std::string file = testing::TempDir() + "anygin_trace_" + example + std::to_string(getpid());
+// Runs an example on `ranks` ranks as threads and returns the events of its trace.
+std::vector<Event> trace_of(const std::string& example, int ranks) {
+  const std::string file = ::testing::TempDir() + "anygin_trace_" + example + std::to_string(getpid());
   const std::string command = "ANYGIN_PROFILE=inorder ANYGIN_TRACE=" + file + " timeout 15 " ANYGIN_EXAMPLES_DIR "/" +
-                              example + " -r 2 >/dev/null";
+                              example + " -r " + std::to_string(ranks) + " >/dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
   std::vector<Event> events;
   std::ifstream stream(file);
   std::string line;
   std::getline(stream, line);
-  EXPECT_THAT(line, testing::HasSubstr("\"anygin_trace\":1")) << "the first line is the schema's version";
+  EXPECT_THAT(line, ::testing::HasSubstr("\"anygin_trace\":1")) << "the first line is the schema's version";
   while (std::getline(stream, line)) {
     events.push_back(
         {field(line, "kind"), std::atoi(field(line, "rank").c_str()), std::atoi(field(line, "peer").c_str())});
@@ -47,7 +49,7 @@ std::vector<Event> trace_of(const std::string& example) {
 
 TEST(DemoTrace, a_put_with_signal_leaves_the_events_of_the_walk) {
   std::vector<std::string> kinds;
-  for (const Event& event : trace_of("ring")) {
+  for (const Event& event : trace_of("ring", 2)) {
     const bool travels = event.kind != "wait_begin" && event.kind != "wait_end";
     if (event.rank == 0 && event.peer == 1 && travels) kinds.push_back(event.kind);
   }
@@ -60,10 +62,11 @@ TEST(DemoTrace, a_put_with_signal_leaves_the_events_of_the_walk) {
 }
 
 TEST(DemoTrace, the_all_to_all_leaves_each_event_as_often_as_it_puts_and_signals) {
+  const int ranks = testing::size_under_tsan(2, 1);
   std::map<std::string, int> count;
-  for (const Event& event : trace_of("alltoall_gin")) ++count[event.kind];
-  const int puts = 2 * 2 * 16;             // rank x peer x block
-  const int barrier_signals = 2 * 16 * 2;  // rank x block x (opening, closing); one peer each
+  for (const Event& event : trace_of("alltoall_gin", ranks)) ++count[event.kind];
+  const int puts = ranks * ranks * 16;                       // rank x peer x block
+  const int barrier_signals = ranks * (ranks - 1) * 16 * 2;  // rank x other x block x (opening, closing)
   EXPECT_EQ(count["decode"], puts + barrier_signals);
   EXPECT_EQ(count["post"], puts + barrier_signals);
   EXPECT_EQ(count["source_read"], puts);

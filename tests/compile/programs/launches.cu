@@ -66,7 +66,7 @@ __global__ void scale(int* out, int scale) {
   *out = scale * 2;
 }
 __global__ void tall(int* out) {
-  if (threadIdx.x == 0 && threadIdx.y == 0) *out = static_cast<int>(gridDim.y * 10 + blockDim.y);
+  if (blockIdx.y == 0 && threadIdx.y == 0) *out = static_cast<int>(gridDim.y * 10 + blockDim.y);
 }
 extern "C" __global__ void named(int* out) {
   *out = 77;
