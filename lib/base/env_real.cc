@@ -15,6 +15,8 @@
 #include <ctime>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "anygin/base/assert.h"
 #include "anygin/base/mutant.h"
@@ -106,8 +108,23 @@ std::string environment_variable(const char* name) {
   return value ? value : "";
 }
 
+namespace {
+// The names that set_environment_default set.
+std::vector<std::string>& environment_defaults() {
+  static std::vector<std::string>& names = *new std::vector<std::string>;  // constructors of libraries come first
+  return names;
+}
+}  // namespace
+
 void set_environment_default(const char* name, const char* value) {
+  if (std::getenv(name)) return;
   setenv(name, value, 0);
+  environment_defaults().emplace_back(name);
+}
+
+void unset_environment_defaults() {
+  for (const std::string& name : environment_defaults()) unsetenv(name.c_str());
+  environment_defaults().clear();
 }
 
 void futex_wait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t timeout_ns) {

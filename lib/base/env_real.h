@@ -39,6 +39,8 @@ ArrayView<const char* const> process_environment();
 std::string environment_variable(const char* name);  // empty if not set
 // For other libraries of this process that read it later. Leaves what is set. Before threads start.
 void set_environment_default(const char* name, const char* value);
+// Takes back what that set: this process's choice is not that of the ones it starts.
+void unset_environment_defaults();
 
 // Sleeps while `*word == seen`, at most `timeout_ns` (kNever: no limit). The word may lie in shared memory.
 void futex_wait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t timeout_ns);

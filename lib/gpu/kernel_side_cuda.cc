@@ -10,6 +10,7 @@
 #include "anygin/base/env_real.h"
 #include "anygin/base/kernel_side.h"
 #include "anygin/gpu/near_memory.h"
+#include "anygin/gpu/placement.h"
 #include "anygin/gpu/window_memory.h"
 
 namespace anygin {
@@ -82,7 +83,7 @@ CudaKernelSide& cuda_side() {
 // processes have few streams each, and a daemon of MPS has 48 queues for all: the default of 8 each is too many for five.
 __attribute__((constructor)) void prepare_cuda() {
   set_environment_default("CUDA_MODULE_LOADING", "EAGER");
-  set_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", environment_variable("RANK").empty() ? "32" : "2");
+  set_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", gpu::ranks_may_be_threads() ? "32" : "2");
 }
 
 }  // namespace

@@ -97,8 +97,13 @@ __global__ void one_round(ncclDevComm comm) {
 
 CONFORMANCE_CASE(P17_a_later_kernel_reuses_an_index, 3) {
   const ncclDevComm comm = rank.dev_comm();
-  for (int i = 0; i < 20; ++i) one_round<<<1, kThreads, 0, rank.stream>>>(comm);
+  Outcome<unsigned> filled(rank);
+  for (int i = 1; i <= 20; ++i) {  // all are queued while the first ones wait for the other ranks
+    one_round<<<1, kThreads, 0, rank.stream>>>(comm);
+    rank.must(cudaMemsetAsync(filled.device(), i, sizeof(unsigned), rank.stream), "cudaMemsetAsync");
+  }
   rank.finish();
+  rank.expect_eq(filled.get(), 0x14141414u, "the last fill behind the kernels");
 }
 
 // P18, F8: puts toward me before the barrier, with and without the Put fence. P19 likewise for gets.

@@ -84,6 +84,17 @@ TEST(Environment, IsReadable) {
   EXPECT_TRUE(found);
 }
 
+TEST(Environment, DefaultsAreTakenBackAndNothingElse) {
+  ASSERT_EQ(setenv("BASE_ENV_GIVEN", "given", 1), 0);
+  set_environment_default("BASE_ENV_GIVEN", "default");
+  set_environment_default("BASE_ENV_DEFAULT", "default");
+  EXPECT_EQ(environment_variable("BASE_ENV_GIVEN"), "given");
+  EXPECT_EQ(environment_variable("BASE_ENV_DEFAULT"), "default");
+  unset_environment_defaults();
+  EXPECT_EQ(environment_variable("BASE_ENV_GIVEN"), "given");
+  EXPECT_EQ(environment_variable("BASE_ENV_DEFAULT"), "");
+}
+
 TEST(Process, KnowsItselfAndOthers) {
   EXPECT_EQ(process_id(), static_cast<uint32_t>(getpid()));
   EXPECT_NE(process_start_time(), 0u);

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "anygin/base/env_real.h"
 #include "elf_needed.h"
 #include "mps_daemon.h"
 #include "rank_process.h"
@@ -223,6 +224,7 @@ namespace {
 // Ranks as processes of the cuda target share the GPU: without MPS their kernels take turns. A daemon has 48 hardware
 // queues for all; with CUDA's default of 8 each, and one of 8 itself, four processes find no memory.
 [[maybe_unused]] void share_gpu(MpsDaemon& daemon) {
+  unset_environment_defaults();                   // those are of a process that holds ranks
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);  // the daemon's and the ranks'
   if (daemon.start()) {
     for (const std::string& entry : daemon.environment()) {

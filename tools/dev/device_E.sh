@@ -5,7 +5,7 @@
 #   device_E.sh [PART...]        a function below each; none: all that the proof needs
 #   device_E.sh --parts          says which those are
 set -u
-parts=(probe examples bench perf procs same_results conformance conformance_procs sanitizer memcheck_conformance
+parts=(probe chains examples bench perf procs same_results conformance conformance_procs sanitizer memcheck_conformance
        racecheck_conformance)
 if [ "${1:-}" = --parts ]; then
   echo "${parts[@]}"
@@ -101,6 +101,15 @@ machine() {
 }
 
 probe() { step "probe" 60 "$here/bench/gpu_probe"; }
+# Kernels queued behind one another, three programs at a time: the hardware's own way, then ours.
+chains() {
+  local round case=P17_a_later_kernel_reuses_an_index quiet=1
+  quiet=0 step "chains of kernels on several streams" 100 "$here/bench/gpu_chains"
+  export ANYGIN_DEVICES=16 ANYGIN_PROFILE=relaxed
+  for round in {1..60}; do aside 3 "$case relaxed/threads, round $round" 25 "$here/conformance/conformance_barriers" $case; done
+  wait
+  unset ANYGIN_DEVICES ANYGIN_PROFILE
+}
 blocking() { step "calls that wait for kernels" 60 "$here/bench/gpu_blocking"; }
 
 examples() {

@@ -5,8 +5,10 @@
 #include "stream_order.h"
 
 using anygin::BlockingCall;
+using anygin::gpu::leave_room_for_others;
 using anygin::gpu::queue;
 using anygin::gpu::queue_and_wait;
+using anygin::gpu::queue_kernel;
 using anygin::gpu::VirtualDevices;
 
 namespace {
@@ -70,25 +72,25 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, const
                                cudaStream_t stream) {
   using Launch = cudaError_t(cudaKernel_t, dim3, dim3, const void**, size_t, cudaStream_t);
   static Launch* const launch = reinterpret_cast<Launch*>(anygin::gpu::find_in_runtime("__cudaLaunchKernel"));
-  return queue(stream, [&](cudaStream_t real) { return launch(kernel, grid, block, arguments, shared, real); });
+  return queue_kernel(stream, [&](cudaStream_t real) { return launch(kernel, grid, block, arguments, shared, real); });
 }
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
                              cudaStream_t stream) {
-  return queue(stream, [&](cudaStream_t real) {
+  return queue_kernel(stream, [&](cudaStream_t real) {
     return ANYGIN_REAL(cudaLaunchKernel)(function, grid, block, arguments, shared, real);
   });
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
                                         cudaStream_t stream) {
-  return queue(stream, [&](cudaStream_t real) {
+  return queue_kernel(stream, [&](cudaStream_t real) {
     return ANYGIN_REAL(cudaLaunchCooperativeKernel)(function, grid, block, arguments, shared, real);
   });
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
-  return queue(config->stream, [&](cudaStream_t real) {
+  return queue_kernel(config->stream, [&](cudaStream_t real) {
     cudaLaunchConfig_t real_config = *config;
     real_config.stream = real;
     return ANYGIN_REAL(cudaLaunchKernelExC)(&real_config, function, arguments);
@@ -101,11 +103,14 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 // --- Fills and copies of symbols -------------------------------------------------------------------------------------
 cudaError_t cudaMemsetAsync(void* at, int value, size_t bytes, cudaStream_t stream) {
-  return queue(stream, [&](cudaStream_t real) { return ANYGIN_REAL(cudaMemsetAsync)(at, value, bytes, real); });
+  return queue_kernel(stream, [&](cudaStream_t real) { return ANYGIN_REAL(cudaMemsetAsync)(at, value, bytes, real); });
 }
 cudaError_t cudaMemset(void* at, int value, size_t bytes) {
   if (!VirtualDevices::get()) return ANYGIN_REAL(cudaMemset)(at, value, bytes);
-  return queue_and_wait([&](cudaStream_t real) { return ANYGIN_REAL(cudaMemsetAsync)(at, value, bytes, real); });
+  return queue_and_wait([&](cudaStream_t real) {
+    leave_room_for_others(real);
+    return ANYGIN_REAL(cudaMemsetAsync)(at, value, bytes, real);
+  });
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
