@@ -13,7 +13,7 @@ build() {
   cmake --build "build/$1" ${2:+--target "${@:2}"} || return 1
   echo "= preset $1: $(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "build/$1/CMakeCache.txt"), $(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "build/$1/CMakeCache.txt")"
 }
-build_programs() { build "$1" anygin_tool anygin_sim program_ring program_alltoall_gin program_hang; }
+build_programs() { build "$1" anygin_tool anygin_sim program_{ring,alltoall_gin,heat,hang}; }
 
 # ctest_all PATTERN WHAT
 ctest_all() {
@@ -162,7 +162,7 @@ mutants() {
 }
 
 begin_proof "$@"
-step build 1800 "${kPart[@]}" build release anygin_tool anygin_sim program_{ring,alltoall_gin,hang} program_simulated_{entropy,host_threads,weak_signal} \
+step build 1800 "${kPart[@]}" build release anygin_tool anygin_sim program_{ring,alltoall_gin,heat,hang} program_simulated_{entropy,host_threads,weak_signal} \
   program_conformance_{signals,completion,values,barriers,lsa_data,failure} litmus_{explore,outcomes,parser,stack,tool} unit_{sim,tools} sim_program check_command
 step build-clang 900 "${kPart[@]}" build_programs clang
 step build-O0 900 "${kPart[@]}" build_programs O0
@@ -180,6 +180,7 @@ step replay 300 "${kPart[@]}" replay
 step mutants 1800 "${kPart[@]}" mutants
 step digests-ring 1200 "${kPart[@]}" digests 2000 ring -r 3
 step digests-hang 1200 "${kPart[@]}" digests 2000 hang -r 3
+step digests-heat 1200 "${kPart[@]}" digests 2000 heat -r 2
 step digests-alltoall 1800 "${kPart[@]}" digests 2000 alltoall_gin -r 2
 step digests-alltoall-4 1800 "${kPart[@]}" digests 200 alltoall_gin -r 4
 
