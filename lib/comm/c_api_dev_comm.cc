@@ -32,7 +32,7 @@ Status query_properties(ncclComm_t comm, ncclCommProperties_t* props) {
   props->ginType = communicator.reaches_all() ? NCCL_GIN_TYPE_PROXY : NCCL_GIN_TYPE_NONE;
   props->railedGinType = communicator.reaches_rail() ? NCCL_GIN_TYPE_PROXY : NCCL_GIN_TYPE_NONE;
   props->nLsaTeams = communicator.layout().lsa_teams();
-  props->hostRmaSupport = false;  // ncclPutSignal comes with a later version
+  props->hostRmaSupport = communicator.why_no_host_rma().empty();
   return Status();
 }
 

@@ -32,12 +32,6 @@ ANYGIN_NCCL_NOT_YET(ncclCommMemStats, (ncclComm_t, ncclCommMemStat_t, uint64_t*)
 ANYGIN_NCCL_NOT_YET(ncclCommRegister, (const ncclComm_t, void*, size_t, void**))
 ANYGIN_NCCL_NOT_YET(ncclCommDeregister, (const ncclComm_t, void*))
 
-// Host one-sided transfers.
-ANYGIN_NCCL_NOT_YET(ncclPutSignal, (const void*, size_t, ncclDataType_t, int, ncclWindow_t, size_t, int, int,
-                                    unsigned int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclSignal, (int, int, int, unsigned int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclWaitSignal, (int, ncclWaitSignalDesc_t*, ncclComm_t, cudaStream_t))
-
 // Two-sided transfers and collectives.
 ANYGIN_NCCL_NOT_YET(ncclSend, (const void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
 ANYGIN_NCCL_NOT_YET(ncclRecv, (void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))

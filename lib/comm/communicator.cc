@@ -13,6 +13,7 @@
 #include "anygin/base/world.h"
 #include "anygin/comm/dev_comm.h"
 #include "anygin/comm/hang.h"
+#include "anygin/comm/host_queue.h"
 #include "anygin/comm/window.h"
 #include "anygin/comm/wire_bytes.h"
 #include "anygin/simt/device.h"
@@ -40,6 +41,7 @@ Communicator::~Communicator() {
   ProcessState::get().control_loop().drain();  // nothing that was posted refers to us any more
   dev_comms_->clear();
   owned_backend_.reset();
+  owned_host_queue_.reset();
   windows_->clear();
   plane_.reset();
   if (page_ != nullptr) {
@@ -84,6 +86,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const CommunicatorOpeni
   if (!plane.ok()) return plane.status();
   made->plane_ = std::move(*plane);
   ANYGIN_TRY(made->exchange_memory());
+  ANYGIN_TRY(made->open_host_queue());
   process.enlist(*made);
   made->introduce();
   return made;
@@ -154,6 +157,26 @@ Status Communicator::exchange_memory() {
   return agree("joining: memory mapped", mapped);
 }
 
+// At once, so that no rank's first transfer waits for another rank's.
+Status Communicator::open_host_queue() {
+  why_no_host_queue_ = HostQueue::why_none(options());
+  if (!why_no_host_queue_.empty()) return Status();
+  Result<std::unique_ptr<HostQueue>> opened = HostQueue::open({*plane_, *this, options(), traffic_class()});
+  ANYGIN_TRY(agree("opening the host queue", opened.ok() ? Status() : opened.status()));
+  owned_host_queue_ = std::move(*opened);
+  host_queue_.store(owned_host_queue_.get());
+  if (observe(abort_word()) != 0) owned_host_queue_->abort(async_error().message());
+  return Status();
+}
+
+std::string Communicator::why_no_host_rma() const {
+  if (rma_contexts() == 0) return "the communicator was made with numRmaCtx 0; 1 would be right";
+  if (!why_no_host_queue_.empty()) return why_no_host_queue_;
+  if (!symmetric()) return "the communicator has no windows (NCCL_WIN_ENABLE is 0, or several LSA teams without GIN)";
+  if (layout_.lsa_teams() == 1 || reaches_all()) return {};
+  return "not every rank reaches every other one over the network (rails apart, or NCCL_CROSS_NIC is 0)";
+}
+
 char* Communicator::map(Rank rank, uint64_t heap_offset) const {
   if (plane_->is_local(rank)) return world().memory.address({world().heap.id(), heap_offset});
   PeerProcess* peer = ProcessState::get().peer(plane_->members()[static_cast<size_t>(rank)].process_nonce);
@@ -183,6 +206,7 @@ bool Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool
   ProcessState::get().control_loop().post([this, cause, peer, tell_peers, text = status.message()] {
     if (tell_peers && plane_) plane_->tell_abort(cause, text);
     if (Backend* opened = backend_.load()) opened->abort(cause, peer);
+    if (HostQueue* queue = host_queue_.load()) queue->abort(text);
     if (!MUTANT(comm_spins_survive)) simt::end_kernels(device(), kernel_handles(), text);
     ring_everybody(world().executor);
   });
@@ -253,11 +277,14 @@ Result<Backend*> Communicator::activate_gin() {
 }
 
 Status Communicator::drain() {
-  Backend* opened = backend();
-  if (opened == nullptr) return Status();
+  const Backend* opened = backend();
+  const HostQueue* queue = host_queue();
   WaitReason reason;
   reason.rank = rank();
-  (void)wait_until([opened] { return !opened->busy(); }, abort_word(), reason);
+  const auto is_quiet = [opened, queue] {
+    return (opened == nullptr || !opened->busy()) && (queue == nullptr || !queue->pending());
+  };
+  (void)wait_until(is_quiet, abort_word(), reason);
   return Status();
 }
 

@@ -20,6 +20,7 @@ namespace anygin::comm {
 
 class WindowSet;
 class DevCommSet;
+class HostQueue;
 
 struct CommunicatorOpening {
   UniqueId id;
@@ -84,6 +85,10 @@ class Communicator final : public ControlListener, public BackendListener, publi
   // Opens the backend on first use, and tells it the windows there are.
   Result<Backend*> activate_gin();
   Backend* backend() const { return backend_.load(); }  // null until activated
+  // What the host's own transfers go through; null where there is none.
+  HostQueue* host_queue() const { return host_queue_.load(); }
+  // Why the host's one-sided operations are refused; empty if they are not. Equal on all ranks.
+  std::string why_no_host_rma() const;
 
   WindowSet& windows() { return *windows_; }
   DevCommSet& dev_comms() { return *dev_comms_; }
@@ -99,6 +104,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
  private:
   explicit Communicator(const CommunicatorOpening& opening);
   Status exchange_memory();
+  Status open_host_queue();
   Member describe_self() const;
   void introduce() const;
   std::vector<const void*> kernel_handles() const;
@@ -115,12 +121,15 @@ class Communicator final : public ControlListener, public BackendListener, publi
   KernelPage* page_ = nullptr;
   std::atomic<bool> misuse_noticed_{false};
   std::unique_ptr<ControlPlane> plane_;
+  std::string why_no_host_queue_;  // fixed after join
 
   mutable std::mutex mutex_;  // async_error_, ending_
   Status async_error_;
   bool ending_ = false;
   std::unique_ptr<Backend> owned_backend_;
   std::atomic<Backend*> backend_{nullptr};
+  std::unique_ptr<HostQueue> owned_host_queue_;
+  std::atomic<HostQueue*> host_queue_{nullptr};
   std::unique_ptr<WindowSet> windows_;
   std::unique_ptr<DevCommSet> dev_comms_;
   std::atomic<bool> finalized_{false};

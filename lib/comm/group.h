@@ -11,7 +11,7 @@ namespace anygin::comm {
 
 class Communicator;
 
-enum class JobKind : uint8_t { kJoin, kWindow, kDevComm };  // run in this order within a communicator
+enum class JobKind : uint8_t { kJoin, kWindow, kDevComm, kHostRma };  // run in this order within a communicator
 
 struct GroupJob {
   JobKind kind = JobKind::kJoin;

@@ -20,6 +20,7 @@
 #include "anygin/base/wait_reason.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
+#include "anygin/comm/host_queue.h"
 #include "anygin/comm/process_state.h"
 #include "anygin/simt/device.h"
 
@@ -185,6 +186,7 @@ Observation HangMonitor::observe() {
   bool busy = false;
   process_.visit([&](Communicator& communicator) {
     if (const Backend* backend = communicator.backend()) busy |= backend->busy();
+    if (const HostQueue* queue = communicator.host_queue()) busy |= queue->busy();
     communicator.notice_misuse();
     busy |= !rank_waits(communicator);
     seen.someone_waits |= has_long_waits(communicator.wait_board());

@@ -11,6 +11,7 @@
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
+#include "anygin/comm/host_queue.h"
 #include "anygin/comm/wire_bytes.h"
 #include "anygin/simt/virtual_memory.h"
 
@@ -239,6 +240,8 @@ Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request
   window->id = WindowId(++last_id_);
   window->request = request;
   window->host_memory = has_host_memory(offers);
+  window->several_segments =
+      std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return offer.pieces.size() > 1; });
   const Layout& layout = communicator_.layout();
   for (Rank rank = 0; rank < layout.size; ++rank) {
     const Offer& offer = offers[static_cast<size_t>(rank)];
@@ -258,14 +261,8 @@ Result<Window*> WindowSet::add(const WindowRequest& request) {
   Status good = reach_near(window);
   if (good.ok()) good = build_view(window);
   if (good.ok() && request.listed) good = list(window);
-  Backend* backend = communicator_.backend();
-  if (backend != nullptr) {
-    // Collective: every rank calls it, whatever happened to it before.
-    const bool strict = (request.flags & NCCL_WIN_STRICT_ORDERING) != 0;
-    const Status registered = backend->register_window(window.id, request.base, request.bytes, strict);
-    window.in_backend = registered.ok();
-    if (good.ok()) good = registered;
-  }
+  const Status told = tell_engines(window);
+  if (good.ok()) good = told;
   const Status all_good = communicator_.agree("window registration: done", good);
   {
     const std::lock_guard lock(mutex_);
@@ -277,6 +274,22 @@ Result<Window*> WindowSet::add(const WindowRequest& request) {
   }
   if (request.listed) ProcessState::get().add_window(window.view, window);
   return &window;
+}
+
+// Collective: every rank calls it, whatever happened to it before.
+Status WindowSet::tell_engines(Window& window) {
+  const WindowRequest& request = window.request;
+  const bool strict = (request.flags & NCCL_WIN_STRICT_ORDERING) != 0;
+  Status told;
+  if (Backend* backend = communicator_.backend()) {
+    told = backend->register_window(window.id, request.base, request.bytes, strict);
+    window.in_backend = told.ok();
+  }
+  HostQueue* queue = communicator_.host_queue();
+  if (queue == nullptr || !request.listed) return told;
+  const Status queue_told = queue->register_window(window.id, request.base, request.bytes, strict);
+  window.in_host_queue = queue_told.ok();
+  return told.ok() ? queue_told : told;
 }
 
 // Kernels of this rank store into the windows of their LSA team, which other processes own.
@@ -368,6 +381,19 @@ Window* WindowSet::find(const ncclWindow_vidmem* view) const {
   return nullptr;
 }
 
+Window* WindowSet::find(const void* address, int flags) const {
+  const auto* at = static_cast<const char*>(address);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, window] : windows_) {
+    const WindowRequest& request = window->request;
+    if (window->live && request.listed && (request.flags & flags) == flags && at >= request.base &&
+        at < request.base + request.bytes) {
+      return window.get();
+    }
+  }
+  return nullptr;
+}
+
 std::vector<const void*> WindowSet::views() const {
   const std::lock_guard lock(mutex_);
   std::vector<const void*> all;
@@ -391,6 +417,8 @@ Status WindowSet::remove(const ncclWindow_vidmem* view) {
   }
   if (window->in_backend) communicator_.backend()->deregister_window(window->id);
   window->in_backend = false;
+  if (window->in_host_queue) communicator_.host_queue()->deregister_window(window->id);
+  window->in_host_queue = false;
   return told;
 }
 

@@ -40,9 +40,11 @@ struct Window {
   NearBlock block;                    // the view, then the arrays it points to
   ncclWindow_vidmem* view = nullptr;  // where kernels find it: ncclWindow_t
   ncclWindow_vidmem& host_view() { return *reinterpret_cast<ncclWindow_vidmem*>(block.host()); }
-  bool host_memory = false;  // on any rank
+  bool host_memory = false;       // on any rank
+  bool several_segments = false;  // of physical memory, on any rank
   bool live = true;
   bool in_backend = false;
+  bool in_host_queue = false;
 };
 
 // The windows of one communicator, on one rank. Views stay readable until clear(): a late use is seen and named.
@@ -59,6 +61,8 @@ class WindowSet {
   std::vector<const void*> views() const;
   // The live window with this view, or null.
   Window* find(const ncclWindow_vidmem* view) const;
+  // A live window of the program's with all of `flags` that holds `address`, or null.
+  Window* find(const void* address, int flags) const;
 
   // Collective, once: a backend was opened after windows were registered.
   Status tell_backend();
@@ -72,6 +76,7 @@ class WindowSet {
   Result<std::unique_ptr<Window>> agree_on(const WindowRequest& request);
   Status reach_near(const Window& window);
   Status build_view(Window& window);
+  Status tell_engines(Window& window);
   Status list(Window& window);
   void unlist(const Window& window);
 
