@@ -64,6 +64,10 @@ class Backend {
   virtual bool busy() const = 0;
 };
 
+namespace verbs {
+class Nic;
+}
+
 // What a backend reports to when an operation fails or a kernel misuses it. Called by the engine.
 class BackendListener {
  public:
@@ -77,6 +81,8 @@ struct BackendOpening {
   // The abort word that waits of this communicator see; the backend reads it, lib/comm sets it.
   uint32_t* abort_word = nullptr;
   const Options& options;
+  // The communicator's NIC, which the host's own transfers also go through; null: the backend opens one.
+  std::shared_ptr<verbs::Nic> nic;
 };
 
 // proxy/proxy_backend.cc. GDAKI and GPI come with their issues; lib/comm/backend_select.cc refuses them by name.

@@ -271,7 +271,9 @@ bool ProxyBackend::busy() const {
 namespace anygin {
 
 Result<std::unique_ptr<Backend>> open_proxy_backend(const BackendOpening& opening) {
-  Result<std::unique_ptr<Transport>> transport = verbs::open_transport(opening.bootstrap, opening.options);
+  Result<std::unique_ptr<Transport>> transport = opening.nic
+                                                     ? verbs::VerbsTransport::open(opening.nic, opening.bootstrap)
+                                                     : verbs::open_transport(opening.bootstrap, opening.options);
   if (!transport.ok()) return transport.status();
   return std::unique_ptr<Backend>(std::make_unique<proxy::ProxyBackend>(std::move(*transport), opening));
 }

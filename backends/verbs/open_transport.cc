@@ -29,28 +29,28 @@ class SoftwareNic final : public Nic {
   const std::unique_ptr<emulated::EmulatedNic> nic_;
 };
 
-Result<std::unique_ptr<Nic>> open_software_nic(Bootstrap& bootstrap, const Options& options) {
+Result<std::shared_ptr<Nic>> open_software_nic(Bootstrap& bootstrap, const Options& options) {
   Result<std::unique_ptr<emulated::EmulatedNic>> nic = emulated::EmulatedNic::open(bootstrap, options);
   if (!nic.ok()) return nic.status();
-  return std::unique_ptr<Nic>(std::make_unique<SoftwareNic>(std::move(*nic)));
+  return std::shared_ptr<Nic>(std::make_shared<SoftwareNic>(std::move(*nic)));
 }
 
-Result<std::unique_ptr<Nic>> open_real_nic(Bootstrap& bootstrap) {
+Result<std::shared_ptr<Nic>> open_real_nic(Bootstrap& bootstrap) {
   const Result<const VerbsTable*> table = load_rdma_core();
   ANYGIN_TRY(agree(bootstrap, "rdma-core", table.status()));
-  return std::unique_ptr<Nic>(std::make_unique<RealNic>(**table));
+  return std::shared_ptr<Nic>(std::make_shared<RealNic>(**table));
 }
 
-Result<std::unique_ptr<Nic>> open_nic(Bootstrap& bootstrap, const Options& options) {
+}  // namespace
+
+Result<std::shared_ptr<Nic>> open_nic(Bootstrap& bootstrap, const Options& options) {
   if (options.nic == "emu") return open_software_nic(bootstrap, options);
   if (options.nic == "hw") return open_real_nic(bootstrap);
   return Status(Code::kInvalidUsage, "ANYGIN_NIC", "'" + options.nic + "' is no NIC that puts can use; valid: emu, hw");
 }
 
-}  // namespace
-
 Result<std::unique_ptr<Transport>> open_transport(Bootstrap& bootstrap, const Options& options) {
-  Result<std::unique_ptr<Nic>> nic = open_nic(bootstrap, options);
+  Result<std::shared_ptr<Nic>> nic = open_nic(bootstrap, options);
   if (!nic.ok()) return nic.status();
   return VerbsTransport::open(std::move(*nic), bootstrap);
 }

@@ -12,7 +12,7 @@
 
 namespace anygin::verbs {
 
-Result<std::unique_ptr<Transport>> VerbsTransport::open(std::unique_ptr<Nic> nic, Bootstrap& bootstrap) {
+Result<std::unique_ptr<Transport>> VerbsTransport::open(std::shared_ptr<Nic> nic, Bootstrap& bootstrap) {
   Result<std::unique_ptr<VerbsDevice>> device = VerbsDevice::open(nic->table(), nic->device());
   std::unique_ptr<VerbsTransport> transport;
   Status opened = device.ok() ? Status() : device.status();
@@ -24,7 +24,7 @@ Result<std::unique_ptr<Transport>> VerbsTransport::open(std::unique_ptr<Nic> nic
   return std::unique_ptr<Transport>(std::move(transport));
 }
 
-VerbsTransport::VerbsTransport(std::unique_ptr<Nic> nic, std::unique_ptr<VerbsDevice> device, Bootstrap& bootstrap)
+VerbsTransport::VerbsTransport(std::shared_ptr<Nic> nic, std::unique_ptr<VerbsDevice> device, Bootstrap& bootstrap)
     : nic_(std::move(nic)),
       device_(std::move(device)),
       bootstrap_(bootstrap),

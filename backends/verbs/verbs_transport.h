@@ -29,13 +29,15 @@ class Nic {
   virtual bool busy() const { return false; }
 };
 
-// The NIC that ANYGIN_NIC names. Collective. `bootstrap` outlives the transport.
+// The NIC that ANYGIN_NIC names. Collective. Several transports may go through one. `bootstrap` outlives all of them.
+Result<std::shared_ptr<Nic>> open_nic(Bootstrap& bootstrap, const Options& options);
+// A transport over a NIC of its own. Collective.
 Result<std::unique_ptr<Transport>> open_transport(Bootstrap& bootstrap, const Options& options);
 
 class VerbsTransport final : public Transport {
  public:
   // Collective.
-  static Result<std::unique_ptr<Transport>> open(std::unique_ptr<Nic> nic, Bootstrap& bootstrap);
+  static Result<std::unique_ptr<Transport>> open(std::shared_ptr<Nic> nic, Bootstrap& bootstrap);
   ~VerbsTransport() override;
 
   TransportCapabilities capabilities() const override;
@@ -57,7 +59,7 @@ class VerbsTransport final : public Transport {
  private:
   static constexpr uint32_t kContextsMax = 4096;
 
-  VerbsTransport(std::unique_ptr<Nic> nic, std::unique_ptr<VerbsDevice> device, Bootstrap& bootstrap);
+  VerbsTransport(std::shared_ptr<Nic> nic, std::unique_ptr<VerbsDevice> device, Bootstrap& bootstrap);
   Status make_sink();
   QueueSet& set_of(uint32_t context) const;
   Result<uint32_t> reserve(uint32_t count);
@@ -67,7 +69,7 @@ class VerbsTransport final : public Transport {
   void for_each_set(const Visit& visit) const;
 
   // Destroyed last to first: everything registered goes before the device, the device before the NIC.
-  std::unique_ptr<Nic> nic_;
+  std::shared_ptr<Nic> nic_;
   std::unique_ptr<VerbsDevice> device_;
   Bootstrap& bootstrap_;
   RegionTable regions_;

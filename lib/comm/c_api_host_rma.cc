@@ -59,16 +59,6 @@ Status check_range(const char* where, const char* what, uint64_t offset, uint64_
   return bad(where, fmt::format("{}: {} bytes from byte {} on reach beyond its {} bytes", what, bytes, offset, size));
 }
 
-Result<simt::Stream*> stream_of(const char* where, cudaStream_t handle) {
-  simt::Stream* stream = simt::resolve_stream(handle);
-  if (stream == nullptr) return Status(Code::kCudaError, where, "stream is no stream, or was destroyed before");
-  return stream;
-}
-
-Status submit(Communicator* communicator, std::function<Status()> run) {
-  return group_submit({JobKind::kHostRma, communicator, communicator->device(), std::move(run)});
-}
-
 // What puts and signals have in common, behind the communicator's own checks.
 Status check_call(const char* where, ncclComm_t comm, int peer, ncclDataType_t type, const Selectors& selectors) {
   ANYGIN_TRY(check_ready(where, comm));
@@ -81,20 +71,10 @@ Status check_call(const char* where, ncclComm_t comm, int peer, ncclDataType_t t
   return check_selectors(where, selectors);
 }
 
-Status launch_put(const char* where, ncclComm_t comm, const HostPut& put, cudaStream_t handle) {
-  Result<simt::Stream*> stream = stream_of(where, handle);
-  if (!stream.ok()) return stream.status();
-  Communicator* communicator = find(comm);
-  return submit(communicator, [where, communicator, put, stream = *stream] {
-    const bool replayed = HostQueue::captures(stream);
-    const LaneId lane{replayed ? Channel::kCapturedHostRma : Channel::kHostRma, put.peer};
-    return communicator->host_queue()->launch(
-        stream,
-        [lane, put] {
-          return std::vector<LaneTask>{{lane, std::make_shared<PutTask>(lane.channel, put)}};
-        },
-        fmt::format("{} of rank {} to rank {}", where, communicator->rank(), put.peer));
-  });
+Status submit(const char* where, ncclComm_t comm, std::variant<HostPut, HostWait> what, cudaStream_t handle) {
+  simt::Stream* stream = simt::resolve_stream(handle);
+  if (stream == nullptr) return Status(Code::kCudaError, where, "stream is no stream, or was destroyed before");
+  return submit_host_rma(*find(comm), {where, stream, std::move(what)});
 }
 
 struct PutCall {
@@ -133,13 +113,13 @@ Status put_signal(const PutCall& call, ncclComm_t comm, cudaStream_t handle) {
       check_range(kWhere, "the peer's window", call.offset, bytes, target->sizes[static_cast<size_t>(call.peer)]));
   const HostQueue& queue = *communicator.host_queue();
   const HostPut put{call.peer, {queue.region_of(own->id), from}, {queue.region_of(target->id), call.offset}, bytes};
-  return launch_put(kWhere, comm, put, handle);
+  return submit(kWhere, comm, put, handle);
 }
 
 Status signal(int peer, const Selectors& selectors, ncclComm_t comm, cudaStream_t handle) {
   constexpr const char* kWhere = "ncclSignal";
   ANYGIN_TRY(check_call(kWhere, comm, peer, ncclInt8, selectors));
-  return launch_put(kWhere, comm, {peer, {}, {}, 0}, handle);
+  return submit(kWhere, comm, HostPut{peer, {}, {}, 0}, handle);
 }
 
 Status check_descriptors(const char* where, const Communicator& communicator, int count,
@@ -160,18 +140,14 @@ Status check_descriptors(const char* where, const Communicator& communicator, in
 Status wait_signal(int count, const ncclWaitSignalDesc_t* descriptors, ncclComm_t comm, cudaStream_t handle) {
   constexpr const char* kWhere = "ncclWaitSignal";
   ANYGIN_TRY(check_ready(kWhere, comm));
-  Communicator* communicator = find(comm);
-  ANYGIN_TRY(check_supported(kWhere, *communicator));
-  ANYGIN_TRY(check_descriptors(kWhere, *communicator, count, descriptors));
-  Result<simt::Stream*> stream = stream_of(kWhere, handle);
-  if (!stream.ok()) return stream.status();
-  std::vector<SignalCount> counts;
-  for (int i = 0; i < count; ++i) counts.push_back({descriptors[i].peer, static_cast<uint64_t>(descriptors[i].opCnt)});
-  return submit(communicator, [kWhere, communicator, counts = std::move(counts), stream = *stream] {
-    const Channel channel = HostQueue::captures(stream) ? Channel::kCapturedHostRma : Channel::kHostRma;
-    return communicator->host_queue()->launch_wait(stream, channel, counts,
-                                                   fmt::format("{} of rank {}", kWhere, communicator->rank()));
-  });
+  const Communicator& communicator = *find(comm);
+  ANYGIN_TRY(check_supported(kWhere, communicator));
+  ANYGIN_TRY(check_descriptors(kWhere, communicator, count, descriptors));
+  HostWait wait;
+  for (int i = 0; i < count; ++i) {
+    wait.counts.push_back({descriptors[i].peer, static_cast<uint64_t>(descriptors[i].opCnt)});
+  }
+  return submit(kWhere, comm, std::move(wait), handle);
 }
 
 }  // namespace

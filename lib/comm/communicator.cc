@@ -17,6 +17,7 @@
 #include "anygin/comm/window.h"
 #include "anygin/comm/wire_bytes.h"
 #include "anygin/simt/device.h"
+#include "anygin/verbs/verbs_transport.h"
 
 namespace anygin::comm {
 namespace {
@@ -42,6 +43,7 @@ Communicator::~Communicator() {
   dev_comms_->clear();
   owned_backend_.reset();
   owned_host_queue_.reset();
+  nic_.reset();
   windows_->clear();
   plane_.reset();
   if (page_ != nullptr) {
@@ -161,7 +163,13 @@ Status Communicator::exchange_memory() {
 Status Communicator::open_host_queue() {
   why_no_host_queue_ = HostQueue::why_none(options());
   if (!why_no_host_queue_.empty()) return Status();
-  Result<std::unique_ptr<HostQueue>> opened = HostQueue::open({*plane_, *this, options(), traffic_class()});
+  // Without a NIC for kernels the software HCA still copies for the host.
+  Options own = options();
+  own.nic = "emu";
+  Result<std::shared_ptr<verbs::Nic>> nic = verbs::open_nic(*plane_, own);
+  ANYGIN_TRY(agree("opening the host queue's NIC", nic.ok() ? Status() : nic.status()));
+  nic_ = std::move(*nic);
+  Result<std::unique_ptr<HostQueue>> opened = HostQueue::open({*plane_, *this, nic_, traffic_class()});
   ANYGIN_TRY(agree("opening the host queue", opened.ok() ? Status() : opened.status()));
   owned_host_queue_ = std::move(*opened);
   host_queue_.store(owned_host_queue_.get());
@@ -266,7 +274,7 @@ Status Communicator::agree(const char* kind, const Status& mine) {
 
 Result<Backend*> Communicator::activate_gin() {
   if (backend() != nullptr) return backend();
-  Result<std::unique_ptr<Backend>> opened = open_gin(gin_, {*plane_, *this, abort_word(), options()});
+  Result<std::unique_ptr<Backend>> opened = open_gin(gin_, {*plane_, *this, abort_word(), options(), nic_});
   ANYGIN_TRY(agree("opening the GIN backend", opened.ok() ? Status() : opened.status()));
   owned_backend_ = std::move(*opened);
   backend_.store(owned_backend_.get());

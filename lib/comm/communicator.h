@@ -128,6 +128,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
   bool ending_ = false;
   std::unique_ptr<Backend> owned_backend_;
   std::atomic<Backend*> backend_{nullptr};
+  std::shared_ptr<verbs::Nic> nic_;  // fixed after join
   std::unique_ptr<HostQueue> owned_host_queue_;
   std::atomic<HostQueue*> host_queue_{nullptr};
   std::unique_ptr<WindowSet> windows_;

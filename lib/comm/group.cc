@@ -53,6 +53,17 @@ void run_lane(const Lane& lane, const std::vector<GroupJob>& jobs, std::vector<S
   simt::set_current_device(before);
 }
 
+Status check_captures(const std::vector<GroupJob>& jobs) {
+  bool some = false, others = false;
+  for (const GroupJob& job : jobs) {
+    if (!job.round) continue;
+    (job.round->capture() != 0 ? some : others) = true;
+  }
+  if (!some || !others) return Status();
+  return Status(Code::kInvalidUsage, "group",
+                "streams of one communicator capture and those of another do not; all or none would be right");
+}
+
 }  // namespace
 
 bool group_active() {
@@ -65,6 +76,13 @@ void group_start() {
 
 void group_note(const Status& status) {
   if (group_active() && !status.ok()) own_group().error = status;
+}
+
+std::shared_ptr<GroupRound> group_round(JobKind kind, const Communicator* communicator) {
+  for (const GroupJob& job : own_group().jobs) {
+    if (job.round && job.kind == kind && job.communicator == communicator) return job.round;
+  }
+  return nullptr;
 }
 
 Status group_submit(GroupJob job) {
@@ -85,6 +103,7 @@ Status group_end() {
   const Status error = std::move(group.error);
   group = Group{};
   if (!error.ok()) return error;
+  ANYGIN_TRY(check_captures(jobs));
   std::vector<Status> results(jobs.size());
   const std::vector<Lane> lanes = sort_by_communicator(jobs);
   std::vector<std::thread> helpers;

@@ -3,7 +3,9 @@
 // group is a group of its own.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "anygin/base/status.h"
 
@@ -11,22 +13,36 @@ namespace anygin::comm {
 
 class Communicator;
 
-enum class JobKind : uint8_t { kJoin, kWindow, kDevComm, kHostRma };  // run in this order within a communicator
+// Run in this order within a communicator.
+enum class JobKind : uint8_t { kJoin, kWindow, kDevComm, kHostRma };
+
+// Calls of one kind and communicator that are launched together at the end of the group.
+class GroupRound {
+ public:
+  virtual ~GroupRound() = default;
+  virtual Status launch() = 0;
+  // The capture that its streams are in; 0: none.
+  virtual uint64_t capture() const = 0;
+};
 
 struct GroupJob {
   JobKind kind = JobKind::kJoin;
   const Communicator* communicator = nullptr;  // null for a join: each is a communicator of its own
   int device = 0;                              // current while it runs
   std::function<Status()> run;
+  std::shared_ptr<GroupRound> round = nullptr;  // what `run` launches, if it is one
 };
 
 void group_start();
 // Runs the jobs: those of one communicator in order, several communicators at the same time on threads of their own.
-// If a call of the group failed nothing runs. Returns the last error of the group. kInvalidUsage without a start.
+// If a call of the group failed nothing runs; kInvalidUsage if streams of some rounds capture and of others do not.
+// Returns the last error of the group. kInvalidUsage without a start.
 Status group_end();
 bool group_active();
 // Runs the job now, or at the end of the group.
 Status group_submit(GroupJob job);
+// The round of the open group that has this kind and communicator, or null.
+std::shared_ptr<GroupRound> group_round(JobKind kind, const Communicator* communicator);
 // A call inside a group failed before it became a job.
 void group_note(const Status& status);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "anygin/base/kernel_side.h"
+#include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/stream_gate.h"
@@ -57,10 +58,7 @@ HostQueue::HostQueue(std::unique_ptr<Transport> transport, const HostQueueOpenin
       expected_(static_cast<size_t>(size_) * kChannels) {}
 
 Result<std::unique_ptr<HostQueue>> HostQueue::open(const HostQueueOpening& opening) {
-  // Without a NIC for kernels the software HCA still copies for the host.
-  Options own = opening.options;
-  own.nic = "emu";
-  Result<std::unique_ptr<Transport>> transport = verbs::open_transport(opening.bootstrap, own);
+  Result<std::unique_ptr<Transport>> transport = verbs::VerbsTransport::open(opening.nic, opening.bootstrap);
   if (!transport.ok()) return transport.status();
   std::unique_ptr<HostQueue> made(new HostQueue(std::move(*transport), opening));
   ANYGIN_TRY(agree(opening.bootstrap, kWhere, made->allocate_cells()));
@@ -170,7 +168,7 @@ std::shared_ptr<SignalWait> HostQueue::expect(Channel channel, const std::vector
   const std::lock_guard lock(mutex_);
   for (const SignalCount& one : counts) {
     uint64_t& expected = expected_[cell_index(channel, one.source)];
-    expected += one.count;
+    expected = (MUTANT(rma_wait_not_cumulative) ? 0 : expected) + one.count;
     wait->wanted.push_back({one.source, expected});
   }
   std::erase_if(waits_, [](const auto& old) { return old.expired(); });
@@ -212,6 +210,8 @@ std::vector<std::shared_ptr<HostQueue::Entry>> HostQueue::heads() {
       lane.pop_front();
       in_lanes_.fetch_sub(1, std::memory_order_acq_rel);
     }
+    if (MUTANT(rma_lane_overtakes))
+      std::stable_partition(lane.begin(), lane.end(), [](const auto& one) { return one->point->reached.load(); });
     if (!lane.empty() && lane.front()->point->reached.load(std::memory_order_acquire)) found.push_back(lane.front());
   }
   return found;

@@ -49,7 +49,7 @@ struct SignalWait;
 struct HostQueueOpening {
   Bootstrap& bootstrap;
   BackendListener& listener;  // hears of operations that failed
-  const Options& options;
+  std::shared_ptr<verbs::Nic> nic;
   int traffic_class = 0;
 };
 
@@ -59,7 +59,7 @@ class HostQueue final : public Engine {
 
   // Why there is none with these options; empty if there is one. The same on every rank.
   static std::string why_none(const Options& options);
-  // Collective. What the opening refers to outlives the queue, but for the options.
+  // Collective. What the opening refers to outlives the queue.
   static Result<std::unique_ptr<HostQueue>> open(const HostQueueOpening& opening);
   ~HostQueue() override;
 
@@ -70,8 +70,8 @@ class HostQueue final : public Engine {
   void deregister_window(WindowId id);
   // The transport's region of a window; kNoRegion if it is not registered.
   uint32_t region_of(WindowId id) const;
-  // What is queued on the stream becomes part of a graph: it goes through a channel of its own.
-  static bool captures(const simt::Stream* stream);
+  // Not 0: what is queued on the stream becomes part of a graph, and goes through a channel of its own.
+  static uint64_t capture_of(const simt::Stream* stream);
   // Queues tasks on `stream`. `make` runs now, or for a stream that captures on each replay, in the engine: it gives
   // new tasks each time. `what` is for reports. kCudaError if the stream's device is lost.
   Status launch(simt::Stream* stream, std::function<std::vector<LaneTask>()> make, const std::string& what);
@@ -89,6 +89,9 @@ class HostQueue final : public Engine {
   // --- Tasks: token held ---
   Rank rank() const { return rank_; }
   int size() const { return size_; }
+  // What a put is cut into.
+  uint64_t piece_bytes() const { return piece_bytes_; }
+  void set_piece_bytes_for_test(uint64_t bytes) { piece_bytes_ = bytes; }
   bool has_room(LaneId lane) const { return transport_->has_room(context_of(lane.channel), lane.peer); }
   // From step() and completed() only. Fills in context, peer and cookie. has_room() was true.
   void post(LaneId lane, Op op);
@@ -136,6 +139,7 @@ class HostQueue final : public Engine {
   const int size_;
   const EngineId id_;
   const std::shared_ptr<StreamGate> gate_;
+  uint64_t piece_bytes_ = Transport::kBytesMax;
   uint64_t* cells_ = nullptr;  // [channel][source]: peers add
   std::optional<uint32_t> cell_region_, first_context_;
   // Engine only.

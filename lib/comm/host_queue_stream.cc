@@ -2,6 +2,7 @@
 // The stream's side of the host queue: each launch is three operations of the stream: begin, wait, end.
 #include <fmt/format.h>
 
+#include "anygin/base/mutant.h"
 #include "anygin/comm/host_queue.h"
 #include "anygin/comm/stream_gate.h"
 #include "anygin/simt/capture.h"
@@ -43,9 +44,9 @@ Status put_on(simt::Stream* stream, const std::shared_ptr<StreamGate>& gate, con
 
 }  // namespace
 
-bool HostQueue::captures(const simt::Stream* stream) {
+uint64_t HostQueue::capture_of(const simt::Stream* stream) {
   uint64_t capture = 0;
-  return simt::capture_status(stream, &capture) != 0;
+  return simt::capture_status(stream, &capture) != 0 ? capture : 0;
 }
 
 StreamHold::StreamHold(HostQueue& queue, std::shared_ptr<StreamGate> gate, std::shared_ptr<StreamPoint> point)
@@ -62,7 +63,7 @@ StreamHold::~StreamHold() {
 }
 
 Status HostQueue::launch(simt::Stream* stream, std::function<std::vector<LaneTask>()> make, const std::string& what) {
-  if (captures(stream)) {
+  if (capture_of(stream) != 0) {
     // Replays of one graph do not overlap: each finds the point of its own begin.
     const auto point = std::make_shared<std::shared_ptr<StreamPoint>>();
     const auto begin = [gate = gate_, point, make = std::move(make)] {
@@ -77,7 +78,7 @@ Status HostQueue::launch(simt::Stream* stream, std::function<std::vector<LaneTas
     point->reached.store(true, std::memory_order_release);
     gate->with([](HostQueue& queue) { queue.look_again(); });
   };
-  return put_on(stream, gate_, {begin, [hold, point] { return point->over(); }}, what);
+  return put_on(stream, gate_, {begin, [hold, point] { return point->over() || MUTANT(rma_stream_runs_ahead); }}, what);
 }
 
 Status HostQueue::launch_wait(simt::Stream* stream, Channel channel, std::vector<SignalCount> counts,
@@ -93,9 +94,10 @@ Status HostQueue::launch_wait(simt::Stream* stream, Channel channel, std::vector
     gate->with([&](HostQueue& queue) { all = wait && came(queue, *wait); });
     return all;
   };
-  if (captures(stream)) {
+  if (capture_of(stream) != 0) {
     const auto wait = std::make_shared<std::shared_ptr<SignalWait>>();
     const auto begin = [gate = gate_, wait, channel, counts = std::move(counts)] {
+      if (MUTANT(rma_replay_counts_once) && *wait) return;
       wait->reset();
       gate->with([&](HostQueue& queue) { *wait = queue.expect(channel, counts); });
     };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's one-sided operations (contract 3): put with signal, signal, wait for signals. Checked arguments only; the
-// calls put them on a stream through the host queue.
+// The host's one-sided operations (contract 3): put with signal, signal, wait for signals. What is checked before comes
+// here; it goes on a stream through the host queue.
 #pragma once
 
-#include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "anygin/base/status.h"
+#include "anygin/comm/group.h"
 #include "anygin/comm/host_queue.h"
 
 namespace anygin::comm {
@@ -21,11 +22,25 @@ struct HostPut {
   uint64_t bytes = 0;
 };
 
+struct HostWait {
+  std::vector<SignalCount> counts;
+};
+
+struct HostRmaCall {
+  const char* name = "";  // for reports; static storage
+  simt::Stream* stream = nullptr;
+  std::variant<HostPut, HostWait> what;
+};
+
+// Now, or at the end of the thread's group. kInvalidUsage if the communicator's streams in the group are not all in the
+// same capture, or all in none.
+Status submit_host_rma(Communicator& communicator, HostRmaCall call);
+
 // Cuts a put into operations that a transport takes, in order; only the last one carries the signal.
 class PutTask final : public HostTask {
  public:
   // At most `piece_bytes` an operation.
-  PutTask(Channel channel, const HostPut& put, uint64_t piece_bytes = Transport::kBytesMax);
+  PutTask(Channel channel, const HostPut& put, uint64_t piece_bytes);
 
   bool can_step(const HostQueue& queue) const override { return queue.has_room({channel_, put_.peer}); }
   void step(HostQueue& queue) override;
@@ -41,6 +56,27 @@ class PutTask final : public HostTask {
   uint64_t posted_ = 0;  // bytes
   uint32_t in_flight_ = 0;
   bool posted_all_ = false;
+};
+
+// The one-sided calls of a group and communicator: puts and signals that follow each other are one batch, each wait is
+// one of its own.
+class HostRmaRound final : public GroupRound {
+ public:
+  explicit HostRmaRound(Communicator& communicator) : communicator_(communicator) {}
+
+  Status add(HostRmaCall call);
+  Status launch() override;
+  uint64_t capture() const override { return capture_; }
+
+ private:
+  Status launch_puts(size_t first, size_t end);
+  Status launch_wait(const HostRmaCall& call);
+  Status join_streams(bool before) const;
+
+  Communicator& communicator_;
+  std::vector<HostRmaCall> calls_;
+  std::vector<simt::Stream*> streams_;  // the first one is launched on
+  uint64_t capture_ = 0;
 };
 
 }  // namespace anygin::comm
