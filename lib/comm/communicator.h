@@ -87,6 +87,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
   Backend* backend() const { return backend_.load(); }  // null until activated
   // What the host's own transfers go through; null where there is none.
   HostQueue* host_queue() const { return host_queue_.load(); }
+  const std::string& why_no_host_queue() const { return why_no_host_queue_; }
   // Why the host's one-sided operations are refused; empty if they are not. Equal on all ranks.
   std::string why_no_host_rma() const;
 

@@ -3,6 +3,8 @@
 // here; what they wait for stands on the wait boards of their communicators.
 #include <cuda_runtime.h>
 
+#include "anygin/simt/capture.h"
+#include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device.h"
 #include "anygin/simt/virtual_memory.h"
 
@@ -39,6 +41,34 @@ uint64_t lane_progress() {
 }
 // Nothing ends a kernel on a GPU but itself: waits see the abort word, loops of the program's own go on.
 void end_kernels(int, std::vector<const void*>, const std::string&) {}
+
+// No work of the host goes on a stream of a GPU: communicators have no host queue here (lib/comm/host_queue.h).
+Stream* resolve_stream(void*) {
+  return nullptr;
+}
+int stream_device(const Stream*) {
+  return 0;
+}
+int enqueue_host_work(Stream*, std::function<int()>) {
+  return kCudaNotSupported;
+}
+int enqueue_wait(Stream*, std::function<bool()>, std::string) {
+  return kCudaNotSupported;
+}
+Event* create_event(bool) {
+  return nullptr;
+}
+void destroy_event(Event*) {}
+int record_event(Event*, Stream*) {
+  return kCudaNotSupported;
+}
+int stream_wait_event(Stream*, Event*) {
+  return kCudaNotSupported;
+}
+void poison_device(int, int, const std::string&) {}
+int capture_status(const Stream*, uint64_t*) {
+  return 0;
+}
 
 // Windows lie in the heap that kernels reach; what the driver maps is the GPU's and none of ours.
 VirtualMemory::VirtualMemory() : state_(nullptr) {}

@@ -10,13 +10,16 @@ set(ANYGIN_CONFORMANCE_CI
   P12_after_its_counter_a_source_may_be_overwritten P14_reset_counts_from_zero_and_loses_nothing
   P17_nobody_leaves_a_barrier_before_all_have_entered P18_the_put_fence_settles_puts_of_all_members
   P22_an_lsa_barrier_releases_and_acquires P32_abort_ends_every_wait P33_a_full_queue_delays_and_never_drops
-  M6_R_offset_out_of_range)
+  M6_R_offset_out_of_range P26_a_host_signal_covers_the_puts_before_it
+  P27_behind_a_host_put_its_source_may_be_overwritten P28_a_group_of_host_puts_keeps_the_order_of_each_peer
+  P32_abort_ends_a_wait_of_a_stream)
 
 # In the simulated world, ranks as threads: a few seeds each, every seed a run of its own.
 set(ANYGIN_CONFORMANCE_SIM_CI
   P1_a_weak_signal_covers_its_own_payload P2_a_strong_signal_covers_earlier_puts
   F1_a_weak_signal_says_nothing_of_earlier_puts P12_after_its_counter_a_source_may_be_overwritten
-  P18_the_put_fence_settles_puts_of_all_members P34_a_hang_ends_with_a_report)
+  P18_the_put_fence_settles_puts_of_all_members P34_a_hang_ends_with_a_report
+  P26_a_host_signal_covers_the_puts_before_it)
 function(anygin_conformance_simulated case profile program)
   if(ANYGIN_SANITIZE MATCHES "address|thread")
     return()  # their runtimes want to be the first library, and the simulated world's is
@@ -75,6 +78,9 @@ endfunction()
 foreach(file signals completion values barriers lsa_data failure windows)
   anygin_conformance(${file})
 endforeach()
+if(ANYGIN_TARGET STREQUAL cpu)
+  anygin_conformance(host_rma)  # not yet on the cuda target
+endif()
 
 if(ANYGIN_TARGET STREQUAL cuda)
   return()
