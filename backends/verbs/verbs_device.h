@@ -38,6 +38,8 @@ class VerbsDevice {
   const ibv_port_attr& port() const { return port_; }
   const PortAddress& address() const { return address_; }
   bool accepts_hints() const { return accepts_hints_; }
+  // As if it accepted none. Before anything is posted.
+  void use_no_hints() { accepts_hints_ = false; }
 
   // Registers [base, base+bytes); null with errno on failure.
   Handle<ibv_mr> register_memory(void* base, size_t bytes, int access) const;

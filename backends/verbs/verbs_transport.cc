@@ -12,10 +12,11 @@
 
 namespace anygin::verbs {
 
-Result<std::unique_ptr<Transport>> VerbsTransport::open(std::shared_ptr<Nic> nic, Bootstrap& bootstrap) {
+Result<std::unique_ptr<Transport>> VerbsTransport::open(std::shared_ptr<Nic> nic, Bootstrap& bootstrap, Hints hints) {
   Result<std::unique_ptr<VerbsDevice>> device = VerbsDevice::open(nic->table(), nic->device());
   std::unique_ptr<VerbsTransport> transport;
   Status opened = device.ok() ? Status() : device.status();
+  if (device.ok() && hints == Hints::kNever) (*device)->use_no_hints();
   if (device.ok()) {
     transport.reset(new VerbsTransport(std::move(nic), std::move(*device), bootstrap));
     opened = transport->make_sink();

@@ -34,10 +34,14 @@ Result<std::shared_ptr<Nic>> open_nic(Bootstrap& bootstrap, const Options& optio
 // A transport over a NIC of its own. Collective.
 Result<std::unique_ptr<Transport>> open_transport(Bootstrap& bootstrap, const Options& options);
 
+// kNever: operations of a (context, peer) become visible in post order whatever the NIC could do.
+enum class Hints : uint8_t { kWhereAccepted, kNever };
+
 class VerbsTransport final : public Transport {
  public:
   // Collective.
-  static Result<std::unique_ptr<Transport>> open(std::shared_ptr<Nic> nic, Bootstrap& bootstrap);
+  static Result<std::unique_ptr<Transport>> open(std::shared_ptr<Nic> nic, Bootstrap& bootstrap,
+                                                 Hints hints = Hints::kWhereAccepted);
   ~VerbsTransport() override;
 
   TransportCapabilities capabilities() const override;

@@ -58,7 +58,8 @@ HostQueue::HostQueue(std::unique_ptr<Transport> transport, const HostQueueOpenin
       expected_(static_cast<size_t>(size_) * kChannels) {}
 
 Result<std::unique_ptr<HostQueue>> HostQueue::open(const HostQueueOpening& opening) {
-  Result<std::unique_ptr<Transport>> transport = verbs::VerbsTransport::open(opening.nic, opening.bootstrap);
+  Result<std::unique_ptr<Transport>> transport = verbs::VerbsTransport::open(
+      opening.nic, opening.bootstrap, MUTANT(rma_puts_may_pass) ? verbs::Hints::kWhereAccepted : verbs::Hints::kNever);
   if (!transport.ok()) return transport.status();
   std::unique_ptr<HostQueue> made(new HostQueue(std::move(*transport), opening));
   ANYGIN_TRY(agree(opening.bootstrap, kWhere, made->allocate_cells()));

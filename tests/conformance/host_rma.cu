@@ -44,7 +44,7 @@ void wait(Rank& rank, int peer, int count = 1) {
 // Rank 0 puts turn after turn, rank 1 checks each and answers.
 CONFORMANCE_CASE(P26_a_host_signal_covers_the_puts_before_it, 2) {
   const Window window = rank.window(kWindowBytes);
-  const Outcome<unsigned> wrong(rank);
+  Outcome<unsigned> wrong(rank);
   for (uint64_t turn = 1; turn <= kTurns / 4; ++turn) {
     if (rank.rank == 0) {
       fill_source<<<1, kThreads, 0, rank.stream>>>(window.handle, turn);
@@ -65,7 +65,7 @@ CONFORMANCE_CASE(P26_a_host_signal_covers_the_puts_before_it, 2) {
 // The signal alone, later, covers them too.
 CONFORMANCE_CASE(P26_a_host_signal_alone_covers_earlier_puts, 2) {
   const Window window = rank.window(kWindowBytes);
-  const Outcome<unsigned> wrong(rank);
+  Outcome<unsigned> wrong(rank);
   for (uint64_t turn = 1; turn <= kTurns / 4; ++turn) {
     if (rank.rank == 0) {
       fill_source<<<1, kThreads, 0, rank.stream>>>(window.handle, turn);
@@ -84,7 +84,7 @@ CONFORMANCE_CASE(P26_a_host_signal_alone_covers_earlier_puts, 2) {
 
 CONFORMANCE_CASE(P25_host_signals_add_up_and_none_is_lost, 3) {
   const Window window = rank.window(kWindowBytes);
-  const Outcome<unsigned> wrong(rank);
+  Outcome<unsigned> wrong(rank);
   constexpr int kEach = 12;
   if (rank.rank != 0) {
     fill_source<<<1, kThreads, 0, rank.stream>>>(window.handle, static_cast<uint64_t>(rank.rank));
@@ -103,7 +103,7 @@ CONFORMANCE_CASE(P25_host_signals_add_up_and_none_is_lost, 3) {
 
 CONFORMANCE_CASE(P27_behind_a_host_put_its_source_may_be_overwritten, 2) {
   const Window window = rank.window(kWindowBytes);
-  const Outcome<unsigned> wrong(rank);
+  Outcome<unsigned> wrong(rank);
   for (uint64_t turn = 1; turn <= kTurns / 4; ++turn) {
     if (rank.rank == 0) {
       fill_source<<<1, kThreads, 0, rank.stream>>>(window.handle, turn);
@@ -127,7 +127,7 @@ CONFORMANCE_CASE(P28_a_group_of_host_puts_keeps_the_order_of_each_peer, 4) {
   const auto mine = static_cast<uint64_t>(rank.rank);
   std::fill_n(window.words() + first / sizeof(uint64_t), kWords, 100 + mine);
   std::fill_n(window.words() + second / sizeof(uint64_t), kWords, 200 + mine);
-  const Outcome<unsigned> wrong(rank);
+  Outcome<unsigned> wrong(rank);
   rank.must(ncclGroupStart(), "ncclGroupStart");
   for (const size_t source : {first, second}) {
     for (int peer = 0; peer < rank.ranks; ++peer) {
@@ -149,7 +149,7 @@ CONFORMANCE_CASE(P28_a_group_of_host_puts_keeps_the_order_of_each_peer, 4) {
 // A step of a ring, captured once: every replay waits for the signals of its own turn.
 CONFORMANCE_CASE(P27_a_replayed_graph_puts_and_waits_each_time, 3) {
   const Window window = rank.window(kWindowBytes);
-  const Outcome<unsigned> wrong(rank);
+  Outcome<unsigned> wrong(rank);
   const int next = (rank.rank + 1) % rank.ranks, left = (rank.rank + rank.ranks - 1) % rank.ranks;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
@@ -160,14 +160,14 @@ CONFORMANCE_CASE(P27_a_replayed_graph_puts_and_waits_each_time, 3) {
   wait(rank, next);
   rank.must(cudaStreamEndCapture(rank.stream, &graph), "cudaStreamEndCapture");
   rank.must(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
-  // Signals of calls that are not captured do not count in it, nor the other way round.
+  // What is not captured does not count in the graph, nor the other way round.
   send_signal(rank, next);
   for (uint64_t i = 1; i <= 20; ++i) {
     fill_source<<<1, kThreads, 0, rank.stream>>>(window.handle, i);
     rank.must(cudaGraphLaunch(exec, rank.stream), "cudaGraphLaunch");
     check<<<1, kThreads, 0, rank.stream>>>(window.handle, kD, i, wrong.device());
-    wait(rank, left);
-    send_signal(rank, next);
+    send_signal(rank, left);  // it may put again
+    wait(rank, next);
   }
   wait(rank, left);
   rank.finish();
@@ -178,7 +178,7 @@ CONFORMANCE_CASE(P27_a_replayed_graph_puts_and_waits_each_time, 3) {
 
 CONFORMANCE_CASE(P30_a_refused_host_call_changes_nothing, 2) {
   const Window window = rank.window(kWindowBytes);
-  const Outcome<unsigned> wrong(rank);
+  Outcome<unsigned> wrong(rank);
   const auto refused = [&](ncclResult_t result, ncclResult_t code, const char* what) {
     rank.expect_eq(static_cast<int>(result), static_cast<int>(code), what);
   };
@@ -220,7 +220,7 @@ CONFORMANCE_CASE(P32_abort_ends_a_wait_of_a_stream, 2) {
 
 // As processes only: a thread cannot die alone.
 CONFORMANCE_CASE_WITH(P32_the_death_of_a_peer_ends_a_wait_of_a_stream, 3, {}, 1) {
-  const Window window = rank.window(kWindowBytes);
+  rank.window(kWindowBytes);  // all are there
   if (std::getenv("RANK") == nullptr) return;
   if (rank.rank == 1) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
