@@ -79,7 +79,7 @@ foreach(file signals completion values barriers lsa_data failure windows)
   anygin_conformance(${file})
 endforeach()
 if(ANYGIN_TARGET STREQUAL cpu)
-  anygin_conformance(host_rma)  # not yet on the cuda target
+  anygin_conformance(host_puts)  # not yet on the cuda target
 endif()
 
 if(ANYGIN_TARGET STREQUAL cuda)
