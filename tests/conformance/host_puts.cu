@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host one-sided operations on streams, between kernels: P25-P28, P30, and P32 for what a stream waits for.
+// Host one-sided operations on streams, between kernels: P25-P28, P30, and P32 and P34 for what a stream waits for.
 #include <signal.h>
 
 #include "conformance.h"
@@ -216,6 +216,18 @@ CONFORMANCE_CASE(P32_abort_ends_a_wait_of_a_stream, 2) {
   if (Clock::now() - since > kBound) rank.fail("the stream's wait outlived the abort by more than 1 s");
   rank.expect_lost(error, "the stream's error after an abort");
   rank.expect_eq(*passed.device(), 0u, "kernels that ran behind the wait");
+}
+
+// P34: nobody can make progress, a stream waits: the run ends with a report.
+CONFORMANCE_CASE_WITH(P34_a_wait_of_a_stream_that_nobody_ends_is_reported, 2, {"ANYGIN_HANG_TIMEOUT=1"}) {
+  const Outcome<unsigned> passed(rank, WhenDone::kKeep);
+  send_signal(rank, 1 - rank.rank);
+  wait(rank, 1 - rank.rank, 2);
+  note<<<1, 1, 0, rank.stream>>>(passed.device());
+  const cudaError_t error = cudaStreamSynchronize(rank.stream);
+  rank.expect_lost(error, "the stream's error after a hang");
+  rank.expect_eq(*passed.device(), 0u, "kernels that ran behind the wait");
+  rank.abandon();
 }
 
 // As processes only: a thread cannot die alone.

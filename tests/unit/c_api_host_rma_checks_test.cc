@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host's one-sided operations refuse, row by row of contract 3.1: each with the call that differs in that one
 // field and is taken.
+#include "unit/mapped_memory.h"
 #include "unit/rma_rank.h"
 
 namespace anygin::comm {
@@ -168,6 +169,38 @@ TEST(CApiHostRmaChecks, TheSourceMustLieInASymmetricWindowAndTheTargetNeedNot) {
     put.offset = 0;
     EXPECT_EQ(put(), ncclInternalError);
     EXPECT_TRUE(last_error_says("deregistered")) << last_error();
+  });
+}
+
+// Two pieces of memory, of which the second is the host's or not.
+TEST(CApiHostRmaChecks, WindowsOfSeveralPiecesAreRefusedOnBothSides) {
+  on_rma_ranks(2, 8192, [](RmaRank& mine) {
+    for (const bool host : {false, true}) {
+      const MappedMemory memory(mine.rank(), {host, host, host ? 0 : mine.rank()});
+      ncclWindow_t pieces = nullptr;
+      ANYGIN_NCCL_OK(ncclCommWindowRegister(mine.comm(), memory.base, 2 * kPiece, &pieces, NCCL_WIN_COLL_SYMMETRIC));
+      expect_refused(
+          mine, [&](Put& p) { p.window = pieces; }, ncclInvalidArgument, "peerWin spans several pieces");
+      expect_refused(
+          mine, [&](Put& p) { p.source = memory.base; }, ncclInvalidArgument, "the window of localbuff spans several");
+      ANYGIN_NCCL_OK(ncclCommWindowDeregister(mine.comm(), pieces));
+      // The second piece alone is one piece; of the host it is refused still.
+      ANYGIN_NCCL_OK(
+          ncclCommWindowRegister(mine.comm(), memory.base + kPiece, kPiece, &pieces, NCCL_WIN_COLL_SYMMETRIC));
+      Put put = good_put(mine);
+      put.window = pieces;
+      put.peer = mine.rank();
+      EXPECT_EQ(put(), host ? ncclInvalidArgument : ncclSuccess) << last_error();
+      if (host) {
+        EXPECT_TRUE(last_error_says("peerWin has host memory")) << last_error();
+      }
+      put = good_put(mine);
+      put.source = memory.base + kPiece;
+      EXPECT_EQ(put(), host ? ncclInvalidArgument : ncclSuccess) << last_error();
+      mine.finish();
+      mine.meet();
+      ANYGIN_NCCL_OK(ncclCommWindowDeregister(mine.comm(), pieces));
+    }
   });
 }
 
