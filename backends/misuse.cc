@@ -138,6 +138,11 @@ std::string what_is_wrong(const Misuse& m) {
                    "ncclDevCommRequirements::resourceRequirementsList"
                  : "the device communicator has no barriers; set ncclDevCommRequirements::lsaBarrierCount or "
                    "barrierCount";
+    case MisuseKind::kNoMultimem:
+      return fmt::format(
+          "multimem with a handle that reaches {} of the team's {} ranks; pass ncclDevComm::lsaMultimem of a device "
+          "communicator made with ncclDevCommRequirements::lsaMultimem, or the team's own outMultimemHandle",
+          m.value, m.limit);
     case MisuseKind::kContextIndex:
       return fmt::format(
           "context index {} is beyond the {} granted and is taken modulo; other libraries do not: use "

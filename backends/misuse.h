@@ -52,6 +52,7 @@ enum class MisuseKind : uint8_t {
   kBarrierIndex,      // value; limit: barriers granted
   kSlot,              // value; limit: elements that the all-to-all holds
   kNoResources,       // the device communicator has no such resource
+  kNoMultimem,        // value: ranks that the multicast handle reaches; limit: ranks of the team
   kContextIndex,      // value; limit: contexts granted. Not an error: reported as non-portable
   kKinds
 };

@@ -209,6 +209,8 @@ constexpr Variable kVariables[] = {
      parse_int<&Options::nccl_lsa_team_size, 0, kIntMax>},
     {{"NCCL_CROSS_NIC", "2", "may rails reach each other: 0 no, 1 yes, 2 as the topology says"},
      parse_int<&Options::nccl_cross_nic, 0, 2>},
+    {{"NCCL_NVLS_ENABLE", "2", "0: no multicast memory; 1 or 2: where there is some"},
+     parse_int<&Options::nccl_nvls_enable, 0, 2>},
 };
 
 size_t edit_distance(string_view a, string_view b) {

@@ -49,6 +49,7 @@ struct Options {
   int nccl_win_enable = 1;                    // NCCL_WIN_ENABLE
   int nccl_lsa_team_size = 0;                 // NCCL_LSA_TEAM_SIZE
   int nccl_cross_nic = 2;                     // NCCL_CROSS_NIC
+  int nccl_nvls_enable = 2;                   // NCCL_NVLS_ENABLE
 };
 
 // A variable as the help shows it.

@@ -28,7 +28,7 @@ Status query_properties(ncclComm_t comm, ncclCommProperties_t* props) {
   props->nRanks = communicator.size();
   props->cudaDev = props->nvmlDev = communicator.device();
   props->deviceApiSupport = communicator.symmetric();
-  props->multimemSupport = false;
+  props->multimemSupport = communicator.multicast();
   props->ginType = communicator.reaches_all() ? NCCL_GIN_TYPE_PROXY : NCCL_GIN_TYPE_NONE;
   props->railedGinType = communicator.reaches_rail() ? NCCL_GIN_TYPE_PROXY : NCCL_GIN_TYPE_NONE;
   props->nLsaTeams = communicator.layout().lsa_teams();

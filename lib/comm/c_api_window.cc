@@ -74,6 +74,11 @@ Status peer_pointer(ncclWindow_t window, size_t offset, int peer, void** out) {
   return Status();
 }
 
+// NULL if the window has no multicast address.
+void* multimem_pointer(const Window& window, char* space, size_t offset) {
+  return window.mc_place != 0 ? Multicast::address(space, window) + offset : nullptr;
+}
+
 }  // namespace
 }  // namespace anygin::comm
 
@@ -134,17 +139,23 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetPeerDevicePointer,
 }
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetMultimemDevicePointer,
-                     (ncclWindow_t window, size_t, ncclMultimemHandle_t multimem, void** outPtr)) {
+                     (ncclWindow_t window, size_t offset, ncclMultimemHandle_t multimem, void** outPtr)) {
   ANYGIN_NCCL_CALL("ncclGetMultimemDevicePointer");
   ANYGIN_NCCL_TRY(check_lookup("ncclGetMultimemDevicePointer", window, nullptr, outPtr));
   if (multimem.mcBasePtr == nullptr) return bad_argument("ncclGetMultimemDevicePointer", "multimem.mcBasePtr is NULL");
-  *outPtr = nullptr;  // this target has no multicast memory
+  *outPtr = multimem_pointer(*window_of(window), static_cast<char*>(multimem.mcBasePtr), offset);
   return ncclSuccess;
 }
 
-ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetLsaMultimemDevicePointer, (ncclWindow_t window, size_t, void** outPtr)) {
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetLsaMultimemDevicePointer,
+                     (ncclWindow_t window, size_t offset, void** outPtr)) {
   ANYGIN_NCCL_CALL("ncclGetLsaMultimemDevicePointer");
   ANYGIN_NCCL_TRY(check_lookup("ncclGetLsaMultimemDevicePointer", window, nullptr, outPtr));
-  *outPtr = nullptr;  // this target has no multicast memory
+  *outPtr = nullptr;
+  Communicator& communicator = *window_of(window)->communicator;
+  if (!communicator.multicast()) return ncclSuccess;
+  Result<char*> space = communicator.windows().multicast().lsa_space();
+  ANYGIN_NCCL_TRY(space.status());
+  *outPtr = multimem_pointer(*window_of(window), *space, offset);
   return ncclSuccess;
 }

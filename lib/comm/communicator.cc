@@ -69,7 +69,8 @@ Member Communicator::describe_self() const {
                {"NCCL_GIN_TYPE", std::to_string(o.nccl_gin_type)},
                {"NCCL_WIN_ENABLE", std::to_string(o.nccl_win_enable)},
                {"NCCL_LSA_TEAM_SIZE", std::to_string(o.nccl_lsa_team_size)},
-               {"NCCL_CROSS_NIC", std::to_string(o.nccl_cross_nic)}};
+               {"NCCL_CROSS_NIC", std::to_string(o.nccl_cross_nic)},
+               {"NCCL_NVLS_ENABLE", std::to_string(o.nccl_nvls_enable)}};
   return me;
 }
 
@@ -125,6 +126,16 @@ bool Communicator::reaches_all() const {
 
 bool Communicator::symmetric() const {
   return options().nccl_win_enable != 0 && (reaches_rail() || layout_.lsa_teams() == 1);
+}
+
+// Multimem instructions of compiled kernels are ours; what they stand for is mapped here or not.
+bool Communicator::multicast() const {
+  if (options().nccl_nvls_enable == 0 || !symmetric() || !kernel_side().calls_us()) return false;
+  const Rank first = layout_.lsa_team(rank()) * layout_.lsa_size;
+  for (int i = 0; i < layout_.lsa_size; ++i) {
+    if (map(first + i, 0) == nullptr) return false;
+  }
+  return true;
 }
 
 const std::string& Communicator::name() const {

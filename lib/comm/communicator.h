@@ -57,6 +57,8 @@ class Communicator final : public ControlListener, public BackendListener, publi
   bool reaches_rail() const { return gin_.kind != GinKind::kNone; }
   // Windows and device communicators are there: one LSA team, or GIN between them.
   bool symmetric() const;
+  // Kernels have multicast addresses of the LSA team's windows. The same on all ranks of the team.
+  bool multicast() const;
   // Equal on all ranks of this communicator and on no other.
   const std::string& name() const;
   size_t local_ranks() const;

@@ -81,6 +81,7 @@ Status DevCommSet::create(const DevCommWish& wish, ncclDevComm* out) {
   uint32_t contexts = 0;
   Status made = open(wish, entry, layout, contexts);
   if (made.ok()) made = fill(wish, entry, layout, contexts, out);
+  if (made.ok()) made = open_multicast(wish, out);
   made = communicator_.agree("device communicator creation: done", made);
   if (!made.ok()) {
     release(entry);
@@ -205,6 +206,25 @@ Status DevCommSet::open_resources(const ResourceLayout& layout, Entry& entry) {
   if (!memory.ok()) return memory.status();
   if (!window.ok()) return window.status();
   entry.window = *window;
+  return Status();
+}
+
+// Local. Handles of teams are written at once: where creation fails nobody uses them.
+Status DevCommSet::open_multicast(const DevCommWish& wish, ncclDevComm* out) {
+  Multicast& multicast = communicator_.windows().multicast();
+  if (wish.asked.lsaMultimem) {
+    Result<char*> space = multicast.lsa_space();
+    if (!space.ok()) return space.status();
+    out->lsaMultimem.mcBasePtr = *space;
+  }
+  for (const TeamWish& team : wish.teams) {
+    if (team.out_handle == nullptr) continue;
+    *team.out_handle = ncclMultimemHandle_t{nullptr};
+    if (!team.multicast) continue;
+    Result<char*> space = multicast.space(team.team);
+    if (!space.ok()) return space.status();
+    team.out_handle->mcBasePtr = *space;
+  }
   return Status();
 }
 

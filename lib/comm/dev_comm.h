@@ -44,6 +44,7 @@ class DevCommSet {
   Status agree_on(const DevCommWish& wish);
   Status open(const DevCommWish& wish, Entry& entry, ResourceLayout& layout, uint32_t& contexts);
   Status open_contexts(const DevCommWish& wish, Entry& entry, ResourceLayout& layout, uint32_t& contexts);
+  Status open_multicast(const DevCommWish& wish, ncclDevComm* out);
   Status open_resources(const ResourceLayout& layout, Entry& entry);
   Status fill(const DevCommWish& wish, const Entry& entry, const ResourceLayout& layout, uint32_t contexts,
               ncclDevComm* out);

@@ -37,6 +37,34 @@ Status check_counts(const DevCommWish& wish) {
   return Status();
 }
 
+// A team of multicast lies in the LSA team, as a sequence with the caller in its place.
+Status check_team(const ncclTeam& team, const Layout& layout, Rank rank) {
+  const bool sound = team.nRanks >= 1 && 0 <= team.rank && team.rank < team.nRanks;
+  const int64_t own = layout.lsa_rank(rank);
+  const int64_t first = own - int64_t{team.rank} * team.stride;
+  const int64_t last = first + (int64_t{team.nRanks} - 1) * team.stride;
+  const auto within = [&](int64_t lsa_rank) { return 0 <= lsa_rank && lsa_rank < layout.lsa_size; };
+  if (sound && (team.nRanks == 1 || team.stride != 0) && within(first) && within(last)) return Status();
+  return bad_argument(
+      fmt::format("multicast memory is asked for a team of {} ranks, own rank {}, stride {}: not a part of the LSA "
+                  "team of {} ranks, where the caller is rank {}",
+                  team.nRanks, team.rank, team.stride, layout.lsa_size, own));
+}
+
+Status check_multicast(const DevCommWish& wish, const Communicator& communicator) {
+  bool wanted = wish.asked.lsaMultimem;
+  for (const TeamWish& team : wish.teams) wanted |= team.multicast;
+  if (wanted && !communicator.multicast()) {
+    return bad_argument(
+        "multicast memory is asked for (lsaMultimem, or a team's multimem), which is not there: see "
+        "ncclCommProperties_t::multimemSupport");
+  }
+  for (const TeamWish& team : wish.teams) {
+    if (team.multicast) ANYGIN_TRY(check_team(team.team, communicator.layout(), communicator.rank()));
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<DevCommWish> copy_requirements(const ncclDevCommRequirements& given) {
@@ -62,7 +90,7 @@ Result<DevCommWish> copy_requirements(const ncclDevCommRequirements& given) {
                                node->outGinCounterStart});
   }
   for (const auto* team = wish.asked.teamRequirementsList; team != nullptr; team = team->next) {
-    wish.team_multimem |= team->multimem;
+    wish.teams.push_back({team->team, team->multimem, team->outMultimemHandle});
   }
   wish.asked.resourceRequirementsList = nullptr;
   wish.asked.teamRequirementsList = nullptr;
@@ -107,10 +135,7 @@ Status check_wish(const DevCommWish& wish, const Communicator& communicator) {
       return bad_argument("worldGinBarrierCount needs ginConnectionType FULL");
     }
   }
-  if (r.lsaMultimem || wish.team_multimem) {
-    return bad_argument("multicast memory is asked for, which this target does not have");
-  }
-  return Status();
+  return check_multicast(wish, communicator);
 }
 
 std::string describe(const DevCommWish& wish) {
@@ -118,13 +143,17 @@ std::string describe(const DevCommWish& wish) {
   std::string line = fmt::format(
       "ginConnectionType {}, ginContextCount {}, ginSignalCount {}, ginCounterCount {}, barrierCount {}, "
       "lsaBarrierCount {}, railGinBarrierCount {}, worldGinBarrierCount {}, ginStrongSignalsRequired {}, "
-      "ginVaSignalsRequired {}, ginQueueDepth {}",
+      "ginVaSignalsRequired {}, ginQueueDepth {}, lsaMultimem {}",
       static_cast<int>(r.ginConnectionType), r.ginContextCount, r.ginSignalCount, r.ginCounterCount, r.barrierCount,
       r.lsaBarrierCount, r.railGinBarrierCount, r.worldGinBarrierCount, r.ginStrongSignalsRequired,
-      r.ginVaSignalsRequired, r.ginQueueDepth);
+      r.ginVaSignalsRequired, r.ginQueueDepth, r.lsaMultimem);
   for (const UserNode& node : wish.user_nodes) {
     line += fmt::format(", resource of {} bytes aligned to {} with {} signals and {} counters", node.resources.bytes,
                         node.resources.align, node.resources.signals, node.resources.counters);
+  }
+  for (const TeamWish& team : wish.teams) {
+    line +=
+        fmt::format(", a team of {} ranks, stride {}, multimem {}", team.team.nRanks, team.team.stride, team.multicast);
   }
   return line;
 }

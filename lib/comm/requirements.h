@@ -30,10 +30,16 @@ struct UserNode {
   ncclGinCounter_t* out_counters = nullptr;
 };
 
+struct TeamWish {
+  ncclTeam team;
+  bool multicast = false;
+  ncclMultimemHandle_t* out_handle = nullptr;
+};
+
 struct DevCommWish {
   ncclDevCommRequirements asked;  // its lists are not used any more
   std::vector<UserNode> user_nodes;
-  bool team_multimem = false;
+  std::vector<TeamWish> teams;
   // The library's own resources, in the order of the contract.
   static constexpr size_t kWorldGin = 0, kRailGin = 1, kLsa = 2, kHybridWorldGin = 3, kHybridRailGin = 4,
                           kHybridLsa = 5, kOwnNodes = 6;

@@ -179,7 +179,7 @@ void free_for_kernels(void* memory) {
 
 }  // namespace
 
-WindowSet::WindowSet(Communicator& communicator) : communicator_(communicator) {}
+WindowSet::WindowSet(Communicator& communicator) : communicator_(communicator), multicast_(communicator) {}
 
 WindowSet::~WindowSet() {
   clear();
@@ -258,6 +258,7 @@ Result<Window*> WindowSet::add(const WindowRequest& request) {
   Result<std::unique_ptr<Window>> agreed = agree_on(request);
   if (!agreed.ok()) return agreed.status();
   Window& window = **agreed;
+  multicast_.add(window);
   Status good = reach_near(window);
   if (good.ok()) good = build_view(window);
   if (good.ok() && request.listed) good = list(window);
@@ -269,6 +270,7 @@ Result<Window*> WindowSet::add(const WindowRequest& request) {
     windows_[window.id.value] = std::move(*agreed);
   }
   if (!all_good.ok()) {
+    multicast_.remove(window);
     if (window.view != nullptr) (void)remove(window.view);
     return all_good;
   }
@@ -339,6 +341,7 @@ Status WindowSet::build_view(Window& window) {
   out.userPointer = window.request.base;
   out.lsaBases = for_kernels(bases);
   out.lsaWakeWords = rings ? for_kernels(wake_words) : nullptr;
+  out.mcOffset4K = window.mc_place;
   publish(&out.live, kAnyginWindowLive);
   ANYGIN_TRY(window.block.publish());
   window.view = for_kernels(&out);
@@ -408,6 +411,7 @@ Status WindowSet::remove(const ncclWindow_vidmem* view) {
                   "it is not a window of this communicator, or was deregistered before");
   }
   window->live = false;
+  multicast_.remove(*window);
   publish(&window->host_view().communicator, uint64_t{0});
   publish(&window->host_view().live, uint64_t{0});
   const Status told = window->block.publish();
@@ -426,6 +430,7 @@ void WindowSet::clear() {
   for (const auto& [id, window] : windows_) {
     if (window->live && window->request.listed) ProcessState::get().remove_window(window->view);
   }
+  multicast_.clear();
   windows_.clear();
   while (table_ != nullptr) {
     ncclDevCommWindowTable* next = table_->next;

@@ -13,6 +13,7 @@
 #include "anygin/base/ids.h"
 #include "anygin/base/near_block.h"
 #include "anygin/base/status.h"
+#include "anygin/comm/multicast.h"
 #include "nccl_device/core.h"
 
 namespace anygin {
@@ -42,6 +43,7 @@ struct Window {
   ncclWindow_vidmem& host_view() { return *reinterpret_cast<ncclWindow_vidmem*>(block.host()); }
   bool host_memory = false;       // on any rank
   bool several_segments = false;  // of physical memory, on any rank
+  uint32_t mc_place = 0;          // Multicast's
   bool live = true;
   bool in_backend = false;
   bool in_host_queue = false;
@@ -68,6 +70,8 @@ class WindowSet {
   Status tell_backend();
   // What kernels search by address, also for windows that are registered later.
   Result<ncclDevCommWindowTable*> table();
+  // What kernels reach all LSA ranks by at once.
+  Multicast& multicast() { return multicast_; }
   // Everything ends; kernels that used the windows have ended.
   void clear();
 
@@ -84,6 +88,7 @@ class WindowSet {
   mutable std::mutex mutex_;                             // windows_, table_
   std::map<uint16_t, std::unique_ptr<Window>> windows_;  // by id; dead ones too
   uint16_t last_id_ = 0;
+  Multicast multicast_;
   ncclDevCommWindowTable* table_ = nullptr;
 };
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "anygin/simt/multimem.h"
+#include "anygin/base/multimem.h"
 #include "anygin/simt/ptx_barrier.h"
 #include "anygin/simt/ptx_math.h"
 #include "anygin/simt/ptx_run.h"
@@ -79,10 +79,10 @@ bool exchange_if(Word* word, Word* old, Word next, int order) {
   return __atomic_compare_exchange_n(word, old, next, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-uint64_t reduced(const PtxInstruction& instruction, const std::vector<char*>& replicas, size_t offset) {
+uint64_t reduced(const PtxInstruction& instruction, const MultimemReplicas& replicas, size_t offset) {
   uint64_t sum = 0;
-  for (size_t rank = 0; rank < replicas.size(); ++rank) {
-    const uint64_t one = load_word(reinterpret_cast<unsigned char*>(replicas[rank]) + offset, instruction);
+  for (int rank = 0; rank < replicas.count; ++rank) {
+    const uint64_t one = load_word(reinterpret_cast<unsigned char*>(replicas.at(rank)) + offset, instruction);
     sum = rank == 0 ? one : combine(instruction, sum, one);
   }
   return sum;
@@ -171,8 +171,9 @@ void PtxRun::copy(const PtxInstruction& instruction) {
 void PtxRun::multimem(const PtxInstruction& instruction) {
   const bool loads = instruction.op == PtxOp::kMultimemLoad;
   const unsigned char* at = address(instruction, loads ? instruction.vector : 0);
-  const std::vector<char*> replicas = multimem_replicas(at, size_t{instruction.bytes} * instruction.vector);
-  if (replicas.empty()) {
+  MultimemReplicas replicas;
+  anygin_find_multimem(at, size_t{instruction.bytes} * instruction.vector, &replicas);
+  if (replicas.count == 0) {
     anygin_trap(
         "a multimem instruction on an address that is no multimem address of this process, or leaves its range");
   }
@@ -184,8 +185,8 @@ void PtxRun::multimem(const PtxInstruction& instruction) {
       continue;
     }
     const uint64_t value = input(instruction.operands[i + 1]);
-    for (char* replica : replicas) {
-      auto* to = reinterpret_cast<unsigned char*>(replica) + offset;
+    for (int rank = 0; rank < replicas.count; ++rank) {
+      auto* to = reinterpret_cast<unsigned char*>(replicas.at(rank)) + offset;
       if (instruction.op == PtxOp::kMultimemStore) {
         store_word(to, value, instruction);
       } else {

@@ -52,9 +52,9 @@ __global__ void gin_rounds(ncclDevComm comm, ncclWindow_t slots, unsigned* early
   rounds(comm, slots, blockIdx.x, [&] { barrier.sync(block, cuda::memory_order_acq_rel); }, &early[blockIdx.x]);
 }
 
-__global__ void lsa_rounds(ncclDevComm comm, ncclWindow_t slots, unsigned* early) {
+__global__ void lsa_rounds(ncclDevComm comm, ncclWindow_t slots, bool multimem, unsigned* early) {
   const ncclCoopCta block;
-  ncclLsaBarrierSession<ncclCoopCta> barrier(block, comm, ncclTeamTagLsa{}, blockIdx.x);
+  ncclLsaBarrierSession<ncclCoopCta> barrier(block, comm, ncclTeamTagLsa{}, blockIdx.x, multimem);
   rounds(comm, slots, blockIdx.x, [&] { barrier.sync(block, cuda::memory_order_acq_rel); }, &early[blockIdx.x]);
 }
 
@@ -64,11 +64,12 @@ struct Early {
 };
 
 template <typename Kernel>
-void run_rounds(Rank& rank, Kernel kernel) {
+void run_rounds(Rank& rank, Kernel kernel, bool multimem = false) {
   const Window slots = rank.window(4096);
   ncclDevCommRequirements_t reqs = Rank::requirements();
   reqs.worldGinBarrierCount = kIndices;
   reqs.lsaBarrierCount = kIndices;
+  reqs.lsaMultimem = multimem;
   const ncclDevComm comm = rank.dev_comm(reqs);
   Outcome<Early> early(rank);
   kernel(comm, slots.handle, early.device()->at);
@@ -84,8 +85,17 @@ CONFORMANCE_CASE(P17_nobody_leaves_a_barrier_before_all_have_entered, 4) {
 
 CONFORMANCE_CASE(P22_an_lsa_barrier_releases_and_acquires, 4) {
   run_rounds(rank, [&](const ncclDevComm& comm, ncclWindow_t slots, unsigned* early) {
-    lsa_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, early);
+    lsa_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, false, early);
   });
+}
+
+// Where there is no multicast, the case says nothing.
+CONFORMANCE_CASE(P22_an_lsa_barrier_by_multicast_releases_and_acquires, 4) {
+  ncclCommProperties_t properties = NCCL_COMM_PROPERTIES_INITIALIZER;
+  rank.must(ncclCommQueryProperties(rank.comm, &properties), "ncclCommQueryProperties");
+  if (!properties.multimemSupport) return;
+  run_rounds(
+      rank, [&](const ncclDevComm& comm, ncclWindow_t slots, unsigned* early) { lsa_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, true, early); }, true);
 }
 
 // P17: a later kernel reuses the index.

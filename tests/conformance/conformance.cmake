@@ -75,7 +75,7 @@ function(anygin_conformance file)
   endforeach()
 endfunction()
 
-foreach(file signals completion values barriers lsa_data failure windows)
+foreach(file signals completion values barriers lsa_data multimem failure windows)
   anygin_conformance(${file})
 endforeach()
 if(ANYGIN_TARGET STREQUAL cpu)

@@ -111,7 +111,8 @@ class NcclRanks {
                     shape_.lsa_size,
                     nullptr,
                     bases.data() + (rank - lsa_rank),
-                    nullptr};
+                    nullptr,
+                    0};
     std::copy(sizes_.begin(), sizes_.end(), block.sizes);
     return &block.window;
   }

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "anygin/simt/multimem.h"
+#include "anygin/base/multimem.h"
 #include "anygin/simt/ptx.h"
 #include "anygin/simt/ptx_decode.h"
 
@@ -97,7 +97,8 @@ class Multimem : public testing::Test {
   void SetUp() override {
     base_ = reserve_multimem(sizeof(Words));
     ASSERT_NE(base_, nullptr);
-    map_multimem(base_, sizeof(Words), {at(0), at(1), at(2)});
+    char* const replicas[] = {at(0), at(1), at(2)};
+    map_multimem(base_, sizeof(Words), replicas);
   }
   void TearDown() override {
     unmap_multimem(base_);
@@ -155,11 +156,16 @@ TEST_F(Multimem, StoresAndReductionsReachEveryReplica) {
 }
 
 TEST_F(Multimem, RangesEnd) {
-  EXPECT_EQ(multimem_replicas(base_ + 28, 4).size(), 3u);
-  EXPECT_EQ(multimem_replicas(base_ + 28, 4)[1], at(1) + 28);
-  EXPECT_TRUE(multimem_replicas(base_ + 28, 8).empty());
-  EXPECT_TRUE(multimem_replicas(base_ - 1, 1).empty());
-  EXPECT_TRUE(multimem_replicas(at(0), 4).empty());
+  MultimemReplicas found;
+  anygin_find_multimem(base_ + 28, 4, &found);
+  ASSERT_EQ(found.count, 3);
+  EXPECT_EQ(found.at(1), at(1) + 28);
+  anygin_find_multimem(base_ + 28, 8, &found);
+  EXPECT_EQ(found.count, 0);
+  anygin_find_multimem(base_ - 1, 1, &found);
+  EXPECT_EQ(found.count, 0);
+  anygin_find_multimem(at(0), 4, &found);
+  EXPECT_EQ(found.count, 0);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@
 // They order no memory but the element itself. A slot is written once an epoch.
 template <typename Coop>
 struct ncclLLA2ASession : ncclLLA2ASession_internal<Coop> {
-  // `team` lies within the LSA team. `multimem`: there are no multicast devices; bcast stores to each rank.
+  // `team` lies within the LSA team. `multimem`: bcast stores by `mmHandle`, which is of this team; without such a
+  // handle the session is a misuse.
   NCCL_DEVICE_INLINE ncclLLA2ASession(Coop coop, ncclDevComm const& comm, ncclTeam team, ncclLLA2AHandle handle,
                                       uint32_t block, int maxElts, bool multimem = false,
                                       ncclMultimemHandle mmHandle = {});

@@ -16,7 +16,8 @@
 // theirs, relaxed orders nothing.
 template <typename Coop>
 struct ncclLsaBarrierSession : ncclLsaBarrierSession_internal<Coop> {
-  // `team` lies within the LSA team. `multimem`: not yet (there are no multicast devices); false.
+  // `team` lies within the LSA team. `multimem`: arrivals go to all ranks at once by `mmHandle`, which is of this team;
+  // without such a handle the session is a misuse. The two ways are barriers of their own: all ranks go the same one.
   NCCL_DEVICE_INLINE ncclLsaBarrierSession(Coop coop, ncclDevComm const& comm, ncclTeam team,
                                            ncclLsaBarrierHandle handle, uint32_t index, bool multimem = false,
                                            ncclMultimemHandle mmHandle = {});

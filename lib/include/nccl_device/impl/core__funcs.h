@@ -72,10 +72,9 @@ NCCL_DEVICE_INLINE void* ncclGetPeerPointer(ncclWindow_t w, size_t offset, int p
 NCCL_DEVICE_INLINE void* ncclGetPeerPointer(ncclWindow_t w, size_t offset, ncclTeam team, int peer) {
   return ncclGetLsaPointer(w, offset, w->lsaRank + (peer - team.rank) * team.stride);
 }
-// No device of this library has multicast yet: mcBasePtr is NULL.
 NCCL_DEVICE_INLINE void* ncclGetMultimemPointer(ncclWindow_t w, size_t offset, ncclMultimemHandle mm) {
-  (void)w;
-  return mm.mcBasePtr ? static_cast<char*>(mm.mcBasePtr) + offset : nullptr;
+  if (!mm.mcBasePtr || w->mcOffset4K == 0) return nullptr;
+  return static_cast<char*>(mm.mcBasePtr) + size_t{w->mcOffset4K} * 4096 + offset;
 }
 NCCL_DEVICE_INLINE void* ncclGetLsaMultimemPointer(ncclWindow_t w, size_t offset, ncclDevComm const& comm) {
   return ncclGetMultimemPointer(w, offset, comm.lsaMultimem);

@@ -138,7 +138,7 @@ struct ncclResourceWindow_vidmem {
 };
 
 #if defined(__cplusplus)
-inline constexpr uint64_t kAnyginWindowLive = 0x6e69772d6e696761;   // "agin-win"
+inline constexpr uint64_t kAnyginWindowLive = 0x6e69772d6e696761;  // "agin-win"
 
 // Of ncclWindow_vidmem::flags: on some rank the window spans memory of the host.
 inline constexpr uint16_t kAnyginWindowHostMemory = 0x8000;
@@ -155,6 +155,7 @@ struct ncclWindow_vidmem {
   char* userPointer;          // as registered
   char* const* lsaBases;      // [lsaSize] where this process maps each LSA rank's part; own rank: as kernels use it
   void* const* lsaWakeWords;  // [lsaSize] anygin::WakeWord of the process of each LSA rank; NULL on the cuda target
+  uint32_t mcOffset4K;        // where the window lies behind each mcBasePtr, in 4 KiB; 0: it has no multicast address
 };
 
 // [nRanks] bytes registered by each rank: they follow the window, so that a kernel finds them without a load before.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Low-latency all-to-all, unicast. Contract 8.4.
+// Low-latency all-to-all. Contract 8.4.
 #ifndef ANYGIN_NCCL_DEVICE_IMPL_LL_A2A__FUNCS_H_
 #define ANYGIN_NCCL_DEVICE_IMPL_LL_A2A__FUNCS_H_
 
@@ -91,12 +91,12 @@ NCCL_DEVICE_INLINE void ncclLLA2ASession_internal<Coop>::check_slot(int slot, in
 
 template <typename Coop>
 template <typename T>
-NCCL_DEVICE_INLINE void ncclLLA2ASession_internal<Coop>::store(int peer, int slot, T const& data) const {
+NCCL_DEVICE_INLINE void ncclLLA2ASession_internal<Coop>::store(anygin::ll_a2a::Line* to, int lsaPeer, int slot,
+                                                               T const& data) const {
   constexpr int kParts = anygin::ll_a2a::parts_of<T>();
   uint32_t halves[2 * kParts] = {};
   memcpy(halves, &data, sizeof(T));
-  const int lsaPeer = ncclTeamRankToLsa(comm, team, peer);
-  anygin::ll_a2a::Line* const line = lines(lsaPeer) + slotsOffset + slot;
+  anygin::ll_a2a::Line* const line = to + slotsOffset + slot;
   for (int i = 0; i < 2 * kParts; ++i) {
     anygin::store_relaxed(&anygin::ll_a2a::word_of(line, i, pitch), uint64_t{epoch} << 32 | halves[i]);
   }
@@ -127,6 +127,10 @@ NCCL_DEVICE_INLINE ncclLLA2ASession<Coop>::ncclLLA2ASession(Coop c, ncclDevComm 
                                                             bool useMultimem, ncclMultimemHandle mm)
     : ncclLLA2ASession_internal<Coop>{c, devComm, tm, h, static_cast<int>(blockIndex), maxElts, useMultimem, mm, 0, 0} {
   anygin::ll_a2a::check(devComm, tm, ANYGIN_CALL_SITE());
+  if (useMultimem) {
+    const void* const place = ncclGetResourceBufferMultimemPointer(devComm, h.bufHandle, mm);
+    anygin::lsa::check_multimem(devComm, anygin::DeviceCall::kLlA2A, tm, place, ANYGIN_CALL_SITE());
+  }
   this->epoch = anygin::load_relaxed(this->saved_epoch()) + anygin::ll_a2a::kFirstEpoch;
   this->slotsOffset = this->half_of_epoch();
 }
@@ -143,13 +147,26 @@ template <typename T>
 NCCL_DEVICE_INLINE void ncclLLA2ASession<Coop>::send(int peer, int slot, T data) {
   this->check_slot(slot, anygin::ll_a2a::parts_of<T>(), ANYGIN_CALL_SITE());
   anygin::lsa::check_peer(this->comm, anygin::DeviceCall::kLlA2A, this->team, peer, ANYGIN_CALL_SITE());
-  this->store(peer, slot, data);
+  const int lsaPeer = ncclTeamRankToLsa(this->comm, this->team, peer);
+  this->store(this->lines(lsaPeer), lsaPeer, slot, data);
 }
 template <typename Coop>
 template <typename T>
 NCCL_DEVICE_INLINE void ncclLLA2ASession<Coop>::bcast(int slot, T data) {
   this->check_slot(slot, anygin::ll_a2a::parts_of<T>(), ANYGIN_CALL_SITE());
-  for (int i = 0; i < this->team.nRanks; ++i) this->store((this->team.rank + 1 + i) % this->team.nRanks, slot, data);
+  if (!this->multimem) {
+    for (int i = 0; i < this->team.nRanks; ++i) {
+      const int lsaPeer = ncclTeamRankToLsa(this->comm, this->team, (this->team.rank + 1 + i) % this->team.nRanks);
+      this->store(this->lines(lsaPeer), lsaPeer, slot, data);
+    }
+    return;
+  }
+  auto* const all = static_cast<anygin::ll_a2a::Line*>(
+      ncclGetResourceBufferMultimemPointer(this->comm, this->handle.bufHandle, this->mmHandle));
+  const auto everybody = anygin::multimem::replicas_of(all, 1);
+  for (int i = 0; i < everybody.count; ++i) {
+    this->store(everybody(i), ncclTeamRankToLsa(this->comm, this->team, i), slot, data);
+  }
 }
 
 template <typename Coop>

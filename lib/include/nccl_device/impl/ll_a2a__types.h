@@ -38,8 +38,9 @@ struct ncclLLA2ASession_internal {
   NCCL_DEVICE_INLINE anygin::ll_a2a::Line* lines(int lsaPeer) const;
   NCCL_DEVICE_INLINE uint32_t* saved_epoch() const;
   NCCL_DEVICE_INLINE void check_slot(int slot, int parts, const void* callSite) const;
+  // The element's first line lies `slot` lines into this epoch's half of what begins at `lines`.
   template <typename T>
-  NCCL_DEVICE_INLINE void store(int peer, int slot, T const& data) const;
+  NCCL_DEVICE_INLINE void store(anygin::ll_a2a::Line* lines, int lsaPeer, int slot, T const& data) const;
   template <typename T>
   NCCL_DEVICE_INLINE T receive(int slot, const void* callSite) const;
 };

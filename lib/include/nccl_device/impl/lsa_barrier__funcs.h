@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSA barriers, unicast: each rank stores its epoch into its inbox at every other. Contract 8.1.
+// LSA barriers. Unicast: each rank stores its epoch into its inbox at every other. Multimem: each rank adds one to the
+// inbox of all, its own too. Contract 8.1.
 #ifndef ANYGIN_NCCL_DEVICE_IMPL_LSA_BARRIER__FUNCS_H_
 #define ANYGIN_NCCL_DEVICE_IMPL_LSA_BARRIER__FUNCS_H_
 
@@ -8,6 +9,7 @@
 #include "comm__funcs.h"
 #include "core__funcs.h"
 #include "gin__call.h"
+#include "multimem__funcs.h"
 
 #if NCCL_CHECK_CUDACC
 namespace anygin {
@@ -51,6 +53,15 @@ ANYGIN_NCCL_OUTLINED void check(ncclDevComm const& comm, ncclTeam team, ncclLsaB
   check_team(comm, kName, team, call_site);
 }
 
+// `address` is a multicast address of the whole team.
+ANYGIN_NCCL_OUTLINED void check_multimem(ncclDevComm const& comm, DeviceCall name, ncclTeam team, const void* address,
+                                         const void* call_site) {
+  const int ranks = multimem::replicas_of(static_cast<const char*>(address), 1).count;
+  if (ranks == team.nRanks) return;
+  misuse(comm, name, MisuseKind::kNoMultimem, static_cast<uint64_t>(ranks), static_cast<uint64_t>(team.nRanks),
+         call_site);
+}
+
 // Waits until `inbox` holds `want` or a later epoch.
 ANYGIN_NCCL_OUTLINED WaitOutcome wait_inbox(ncclDevComm const& comm, const uint32_t* inbox, uint32_t want,
                                             const WaitReason& reason, uint64_t timeout_cycles) {
@@ -77,7 +88,7 @@ NCCL_DEVICE_INLINE uint32_t* ncclLsaBarrierSession_internal<Coop>::words(int lsa
 }
 template <typename Coop>
 NCCL_DEVICE_INLINE uint32_t* ncclLsaBarrierSession_internal<Coop>::saved_epoch() const {
-  return words(comm.lsaRank) + static_cast<uint32_t>(handle.nBarriers) + index;
+  return words(comm.lsaRank) + (multimem ? 0 : static_cast<uint32_t>(handle.nBarriers)) + index;
 }
 template <typename Coop>
 NCCL_DEVICE_INLINE uint32_t* ncclLsaBarrierSession_internal<Coop>::inbox(int lsaPeer, int sender) const {
@@ -86,26 +97,65 @@ NCCL_DEVICE_INLINE uint32_t* ncclLsaBarrierSession_internal<Coop>::inbox(int lsa
 }
 
 template <typename Coop>
+NCCL_DEVICE_INLINE uint32_t* ncclLsaBarrierSession_internal<Coop>::multimem_inbox() const {
+  const size_t word = 2 * static_cast<size_t>(handle.nBarriers) + index;
+  return static_cast<uint32_t*>(ncclGetResourceBufferMultimemPointer(comm, handle.bufHandle, mmHandle)) + word;
+}
+
+template <typename Coop>
+NCCL_DEVICE_INLINE void ncclLsaBarrierSession_internal<Coop>::arrive_everywhere(cuda::memory_order order) const {
+  if (nccl::utility::releaseOrderOf(order) != cuda::memory_order_relaxed) anygin::release_writes();
+  const auto inboxes = anygin::multimem::replicas_of(multimem_inbox(), 1);
+  for (int i = 0; i < inboxes.count; ++i) {
+    anygin::claim(inboxes(i), 1u);
+    anygin::lsa::wake(comm, ncclTeamRankToLsa(comm, team, i));
+  }
+}
+
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclResult_t ncclLsaBarrierSession_internal<Coop>::wait_for(int peer, const uint32_t* word,
+                                                                               uint32_t want, uint64_t timeoutCycles,
+                                                                               const void* callSite) const {
+  anygin::WaitReason reason;
+  reason.kind = anygin::WaitKind::kLsaBarrier;
+  reason.rank = comm.rank;
+  reason.peer = peer;
+  reason.index = index;
+  reason.bits = 32;
+  reason.want = want;
+  reason.call_site = callSite;
+  const anygin::WaitOutcome outcome = anygin::lsa::wait_inbox(comm, word, want, reason, timeoutCycles);
+  return outcome == anygin::WaitOutcome::kDeadline ? ncclTimeout : ncclSuccess;
+}
+
+// The inbox counts arrivals: those of the next barrier, too, of ranks that are past this one.
+template <typename Coop>
+NCCL_DEVICE_INLINE ncclResult_t ncclLsaBarrierSession_internal<Coop>::wait_multimem(uint64_t timeoutCycles,
+                                                                                    const void* callSite) {
+  ncclResult_t result = ncclSuccess;
+  if (coop.thread_rank() == 0) {
+    const uint32_t* const own = words(comm.lsaRank) + 2 * static_cast<uint32_t>(handle.nBarriers) + index;
+    const auto all = static_cast<uint32_t>(team.nRanks);
+    const uint32_t want = epoch + all - (MUTANT(nccl_lsa_barrier_multimem_one_less) ? 1 : 0);
+    result = wait_for(-1, own, want, timeoutCycles, callSite);
+    if (result == ncclSuccess) epoch += all;
+  }
+  anygin::gin::meet(coop, comm);
+  return result;
+}
+
+template <typename Coop>
 NCCL_DEVICE_INLINE ncclResult_t ncclLsaBarrierSession_internal<Coop>::wait_within(uint64_t timeoutCycles,
                                                                                   const void* callSite) {
+  if (multimem) return wait_multimem(timeoutCycles, callSite);
   ncclResult_t result = ncclSuccess;
   const anygin::gin::Limit limit(timeoutCycles);
   const int peers = team.nRanks - (MUTANT(nccl_lsa_barrier_one_less) ? 2 : 1);
   for (int i = coop.thread_rank(); i < peers; i += coop.size()) {
     const int peer = (team.rank + 1 + i) % team.nRanks;
-    anygin::WaitReason reason;
-    reason.kind = anygin::WaitKind::kLsaBarrier;
-    reason.rank = comm.rank;
-    reason.peer = ncclTeamRankToWorld(comm, team, peer);
-    reason.index = index;
-    reason.bits = 32;
-    reason.want = epoch + 1;
-    reason.call_site = callSite;
-    if (anygin::lsa::wait_inbox(comm, inbox(comm.lsaRank, peer), epoch + 1, reason, limit.rest()) ==
-        anygin::WaitOutcome::kDeadline) {
-      result = ncclTimeout;
-      break;
-    }
+    result =
+        wait_for(ncclTeamRankToWorld(comm, team, peer), inbox(comm.lsaRank, peer), epoch + 1, limit.rest(), callSite);
+    if (result != ncclSuccess) break;
   }
   if (result == ncclSuccess) epoch += 1;
   anygin::gin::meet(coop, comm);
@@ -116,9 +166,12 @@ template <typename Coop>
 NCCL_DEVICE_INLINE ncclLsaBarrierSession<Coop>::ncclLsaBarrierSession(Coop c, ncclDevComm const& devComm, ncclTeam tm,
                                                                       ncclLsaBarrierHandle h, uint32_t barrier,
                                                                       bool useMultimem, ncclMultimemHandle mm)
-    : ncclLsaBarrierSession_internal<Coop>{c, devComm, tm, h, barrier, false, mm, 0} {
-  (void)useMultimem;  // no device here has multicast: every rank falls back to unicast
+    : ncclLsaBarrierSession_internal<Coop>{c, devComm, tm, h, barrier, useMultimem, mm, 0} {
   anygin::lsa::check(devComm, tm, h, barrier, ANYGIN_CALL_SITE());
+  if (useMultimem) {
+    const void* const place = ncclGetResourceBufferMultimemPointer(devComm, h.bufHandle, mm);
+    anygin::lsa::check_multimem(devComm, anygin::DeviceCall::kLsaBarrier, tm, place, ANYGIN_CALL_SITE());
+  }
   this->epoch = anygin::load_relaxed(this->saved_epoch());
 }
 template <typename Coop>
@@ -137,6 +190,10 @@ NCCL_DEVICE_INLINE ncclLsaBarrierSession<Coop>::~ncclLsaBarrierSession() {
 template <typename Coop>
 NCCL_DEVICE_INLINE void ncclLsaBarrierSession<Coop>::arrive(Coop, cuda::memory_order order) {
   this->coop.sync();
+  if (this->multimem) {
+    if (this->coop.thread_rank() == 0) this->arrive_everywhere(order);
+    return;
+  }
   if (this->team.nRanks == 1) return;
   if (nccl::utility::releaseOrderOf(order) != cuda::memory_order_relaxed) anygin::release_writes();
   for (int i = this->coop.thread_rank(); i < this->team.nRanks - 1; i += this->coop.size()) {

@@ -7,6 +7,8 @@
 #include "../coop.h"
 
 #if NCCL_CHECK_CUDACC
+#include <cuda/atomic>
+
 template <typename Coop>
 struct ncclLsaBarrierSession_internal {
   Coop coop;
@@ -23,7 +25,13 @@ struct ncclLsaBarrierSession_internal {
   NCCL_DEVICE_INLINE uint32_t* words(int lsaPeer) const;
   NCCL_DEVICE_INLINE uint32_t* saved_epoch() const;
   NCCL_DEVICE_INLINE uint32_t* inbox(int lsaPeer, int sender) const;
+  NCCL_DEVICE_INLINE uint32_t* multimem_inbox() const;
+  NCCL_DEVICE_INLINE void arrive_everywhere(cuda::memory_order order) const;
+  // One wait: for a peer, or, with multimem, for all ranks at once (peer -1).
+  NCCL_DEVICE_INLINE ncclResult_t wait_for(int peer, const uint32_t* word, uint32_t want, uint64_t timeoutCycles,
+                                           const void* callSite) const;
   NCCL_DEVICE_INLINE ncclResult_t wait_within(uint64_t timeoutCycles, const void* callSite);
+  NCCL_DEVICE_INLINE ncclResult_t wait_multimem(uint64_t timeoutCycles, const void* callSite);
 };
 #endif  // NCCL_CHECK_CUDACC
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "anygin/simt/multimem.h"
+#include "anygin/base/multimem.h"
 
 #include <sys/mman.h>
 
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <vector>
 
-namespace anygin::simt {
+#include "anygin/base/mutant.h"
+
+namespace anygin {
 namespace {
 
 struct Range {
@@ -20,6 +23,7 @@ struct Table {
   std::map<char*, Range> ranges;  // by start
 };
 
+// Never destroyed: lanes may still run while the process exits.
 Table& table() {
   static Table& one = *new Table;
   return one;
@@ -36,9 +40,9 @@ void release_multimem(char* base, size_t bytes) {
   munmap(base, bytes);
 }
 
-void map_multimem(char* base, size_t bytes, std::vector<char*> replicas) {
+void map_multimem(char* base, size_t bytes, ArrayView<char* const> replicas) {
   const std::lock_guard lock(table().mutex);
-  table().ranges[base] = {bytes, std::move(replicas)};
+  table().ranges[base] = {bytes, {replicas.begin(), replicas.end()}};
 }
 
 void unmap_multimem(char* base) {
@@ -46,17 +50,17 @@ void unmap_multimem(char* base) {
   table().ranges.erase(base);
 }
 
-std::vector<char*> multimem_replicas(const void* pointer, size_t bytes) {
+extern "C" void anygin_find_multimem(const void* pointer, size_t bytes, MultimemReplicas* found) {
+  *found = MultimemReplicas{};
   auto* address = static_cast<char*>(const_cast<void*>(pointer));
   const std::shared_lock lock(table().mutex);
   auto after = table().ranges.upper_bound(address);
-  if (after == table().ranges.begin()) return {};
+  if (after == table().ranges.begin()) return;
   const auto& [base, range] = *std::prev(after);
   const auto offset = static_cast<size_t>(address - base);
-  if (offset > range.bytes || bytes > range.bytes - offset) return {};
-  std::vector<char*> found = range.replicas;
-  for (char*& one : found) one += offset;
-  return found;
+  if (offset > range.bytes || bytes > range.bytes - offset) return;
+  const auto count = static_cast<int>(range.replicas.size()) - (MUTANT(multimem_last_left_out) ? 1 : 0);
+  *found = {range.replicas.data(), offset, count};
 }
 
-}  // namespace anygin::simt
+}  // namespace anygin

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multicast addresses: what instructions on them reach, barriers and broadcasts by them (contract 2.8, 6.2, 8.1, 8.4).
+// Where there is no multicast each case says nothing.
+#include "conformance.h"
+
+namespace {
+
+using conformance::Outcome;
+using conformance::Rank;
+using conformance::Window;
+
+bool has_multimem(Rank& rank) {
+  ncclCommProperties_t properties = NCCL_COMM_PROPERTIES_INITIALIZER;
+  rank.must(ncclCommQueryProperties(rank.comm, &properties), "ncclCommQueryProperties");
+  return properties.multimemSupport;
+}
+
+ncclDevCommRequirements_t with_multimem() {
+  ncclDevCommRequirements_t reqs = Rank::requirements();
+  reqs.lsaMultimem = true;
+  return reqs;
+}
+
+__device__ unsigned load_sum([[maybe_unused]] const unsigned* place) {
+  unsigned sum = 0;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(sum) : "l"(place) : "memory");
+#endif
+  return sum;
+}
+__device__ void store_all([[maybe_unused]] unsigned* place, [[maybe_unused]] unsigned value) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("multimem.st.relaxed.sys.global.u32 [%0], %1;" ::"l"(place), "r"(value) : "memory");
+#endif
+}
+__device__ void add_all([[maybe_unused]] unsigned* place, [[maybe_unused]] unsigned value) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("multimem.red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(place), "r"(value) : "memory");
+#endif
+}
+
+// Word 0: each rank's own. Word 1: what the first rank of the team stores. Word 2: what all have added.
+struct Words {
+  unsigned sum, stored, added;
+};
+
+__global__ void load_store_add(ncclDevComm comm, ncclTeam team, ncclMultimemHandle mm, ncclWindow_t window, size_t offset, Words* out) {
+  const ncclCoopThread thread;
+  ncclLsaBarrierSession<ncclCoopThread> barrier(thread, comm, ncclTeamTagLsa{}, 0);
+  const ncclSymPtr<unsigned> words(window, offset);
+  unsigned* const own = words.localPtr();
+  unsigned* const all = words.multimemPtr(mm);
+  own[0] = 1u << comm.rank;
+  own[1] = own[2] = 0;
+  barrier.sync(thread, cuda::memory_order_acq_rel);
+  out->sum = load_sum(all);
+  if (team.rank == 0) store_all(all + 1, 100u + static_cast<unsigned>(comm.rank));
+  add_all(all + 2, 1u << comm.rank);
+  barrier.sync(thread, cuda::memory_order_acq_rel);
+  out->stored = own[1];
+  out->added = own[2];
+}
+
+// Every member of a team sees the sums and stores of its members and of nobody else.
+void expect_team(Rank& rank, const ncclDevComm& comm, ncclTeam team, ncclMultimemHandle mm, const Window& window, size_t offset, const char* what) {
+  unsigned members = 0;
+  for (int i = 0; i < team.nRanks; ++i) members |= 1u << ncclTeamRankToWorld(comm, team, i);
+  Outcome<Words> words(rank);
+  load_store_add<<<1, 1, 0, rank.stream>>>(comm, team, mm, window.handle, offset, words.device());
+  rank.finish();
+  const Words got = words.get();
+  rank.expect_eq(got.sum, members, std::string(what) + ": the sum over the ranks");
+  rank.expect_eq(got.stored, 100u + static_cast<unsigned>(ncclTeamRankToWorld(comm, team, 0)), std::string(what) + ": the word stored");
+  rank.expect_eq(got.added, members, std::string(what) + ": what was added");
+}
+
+CONFORMANCE_CASE(Multimem_reaches_all_lsa_ranks_in_windows_of_before_and_after, 4) {
+  if (!has_multimem(rank)) return;
+  const Window before = rank.window(8192);
+  const ncclDevComm comm = rank.dev_comm(with_multimem());
+  const Window after = rank.window(3 * 4096 + 4);
+  const ncclTeam lsa = ncclTeamLsa(comm);
+  expect_team(rank, comm, lsa, comm.lsaMultimem, before, 4096, "a window of before");
+  expect_team(rank, comm, lsa, comm.lsaMultimem, after, 3 * 4096 - 8, "a window of after");
+  const ncclDevComm second = rank.dev_comm(with_multimem());
+  expect_team(rank, second, lsa, second.lsaMultimem, before, 0, "a second device communicator");
+}
+
+CONFORMANCE_CASE(Multimem_of_a_team_reaches_its_members_only, 4) {
+  if (!has_multimem(rank)) return;
+  const Window window = rank.window(8192);
+  const ncclTeam lsa = ncclTeamLsa(rank.comm);
+  const ncclTeam pair = ncclTeamInnerFactor(lsa, 2), stride = ncclTeamOuterFactor(lsa, 2);
+  ncclMultimemHandle_t of_pair{}, of_stride{}, unwanted{&of_pair};
+  ncclTeamRequirements_t third{nullptr, lsa, false, &unwanted};
+  ncclTeamRequirements_t second{&third, stride, true, &of_stride};
+  ncclTeamRequirements_t first{&second, pair, true, &of_pair};
+  ncclDevCommRequirements_t reqs = Rank::requirements();
+  reqs.teamRequirementsList = &first;
+  const ncclDevComm comm = rank.dev_comm(reqs);
+  rank.expect_eq(comm.lsaMultimem.mcBasePtr == nullptr, true, "no handle of the LSA team, which was not asked for");
+  rank.expect_eq(unwanted.mcBasePtr == nullptr, true, "no handle of a team without multimem");
+  expect_team(rank, comm, pair, of_pair, window, 0, "neighbours");
+  expect_team(rank, comm, stride, of_stride, window, 4096, "every second rank");
+}
+
+// As far as the smallest part: the last rank registers more.
+CONFORMANCE_CASE(Multimem_pointers_of_the_host_are_those_of_kernels, 3) {
+  if (!has_multimem(rank)) return;
+  const Window window = rank.window(rank.rank == 2 ? 16384 : 4096);
+  void* early = nullptr;  // before any device communicator wants it
+  rank.must(ncclGetLsaMultimemDevicePointer(window.handle, 64, &early), "ncclGetLsaMultimemDevicePointer");
+  const ncclDevComm comm = rank.dev_comm(with_multimem());
+  void* same = nullptr;
+  rank.must(ncclGetMultimemDevicePointer(window.handle, 64, comm.lsaMultimem, &same), "ncclGetMultimemDevicePointer");
+  rank.expect_eq(early != nullptr && early == same, true, "one address of a place");
+  expect_team(rank, comm, ncclTeamLsa(comm), comm.lsaMultimem, window, 4096 - sizeof(Words), "the last words");
+}
+
+// --- Broadcast by the low-latency all-to-all -------------------------------------------------------------------------
+constexpr int kMaxElts = 8;
+
+__global__ void broadcast(ncclDevComm comm, ncclLLA2AHandle handle, int epochs, unsigned* wrong) {
+  const ncclTeam team = ncclTeamLsa(comm);
+  ncclLLA2ASession<ncclCoopWarp> session(ncclCoopWarp{}, comm, team, handle, 0, kMaxElts, true, comm.lsaMultimem);
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    const uint64_t base = 1000ull * static_cast<uint64_t>(epoch);
+    if (threadIdx.x == 0) session.bcast(team.rank, base + static_cast<uint64_t>(team.rank));
+    if (static_cast<int>(threadIdx.x) < team.nRanks) {
+      const auto got = session.recv<uint64_t>(static_cast<int>(threadIdx.x));
+      if (got != base + threadIdx.x) atomicAdd(wrong, 1u);
+    }
+    session.endEpoch(ncclCoopWarp{});
+  }
+}
+
+CONFORMANCE_CASE(LLA2A_bcast_by_multicast_reaches_all, 4) {
+  if (!has_multimem(rank)) return;
+  ncclLLA2AHandle handle;
+  ncclDevResourceRequirements_t node;
+  rank.must(ncclLLA2ACreateRequirement(1, ncclLLA2ACalcSlots(kMaxElts, sizeof(uint64_t)), &handle, &node), "ncclLLA2ACreateRequirement");
+  ncclDevCommRequirements_t reqs = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+  reqs.resourceRequirementsList = &node;
+  reqs.lsaMultimem = true;
+  const ncclDevComm comm = rank.dev_comm(reqs);
+  Outcome<unsigned> wrong(rank);
+  broadcast<<<1, 32, 0, rank.stream>>>(comm, handle, conformance::shortened(50), wrong.device());
+  rank.finish();
+  rank.expect_eq(wrong.get(), 0u, "elements that differ");
+}
+
+// --- Misuse ----------------------------------------------------------------------------------------------------------
+__global__ void enter_by_multicast(ncclDevComm comm, unsigned* passed) {
+  ncclLsaBarrierSession<ncclCoopThread> barrier(ncclCoopThread{}, comm, ncclTeamTagLsa{}, 0, true);
+  barrier.sync(ncclCoopThread{}, cuda::memory_order_acq_rel);
+  *passed = 1;
+}
+
+void run_barrier(Rank& rank, bool good) {
+  if (good && !has_multimem(rank)) return;
+  const ncclDevComm comm = rank.dev_comm(good ? with_multimem() : Rank::requirements());
+  const Outcome<unsigned> passed(rank, conformance::WhenDone::kKeep);
+  enter_by_multicast<<<1, 1, 0, rank.stream>>>(comm, passed.device());
+  const cudaError_t error = cudaStreamSynchronize(rank.stream);
+  if (good) rank.must(error, "cudaStreamSynchronize");
+  if (!good) rank.expect_lost(error, "the stream's error");
+  rank.expect_eq(*passed.device(), good ? 1u : 0u, "kernels that went on");
+  if (!good) {
+    ncclResult_t async_error = ncclSuccess;
+    rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
+    rank.expect_eq(static_cast<int>(async_error), static_cast<int>(ncclInvalidUsage), "async error after a misuse");
+    const std::string said = ncclGetLastError(rank.comm);
+    if (said.find("ncclLsaBarrierSession by rank 0") == std::string::npos || said.find("reaches 0 of the team's 1 ranks") == std::string::npos) rank.fail("the last error says " + said);
+  }
+  rank.abandon();
+}
+
+CONFORMANCE_CASE(M6_R_barrier_with_a_multicast_handle, 1) { run_barrier(rank, true); }
+CONFORMANCE_CASE(M6_R_barrier_without_a_multicast_handle, 1) { run_barrier(rank, false); }
+
+}  // namespace
+
+int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }
