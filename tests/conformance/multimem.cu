@@ -117,6 +117,55 @@ CONFORMANCE_CASE(Multimem_pointers_of_the_host_are_those_of_kernels, 3) {
   expect_team(rank, comm, ncclTeamLsa(comm), comm.lsaMultimem, window, 4096 - sizeof(Words), "the last words");
 }
 
+// --- Barriers by multicast -------------------------------------------------------------------------------------------
+// Of barrier 0: the saved epoch and the inbox (contract 8.1), just below where they roll over.
+__global__ void age(ncclDevComm comm) {
+  auto* const words = static_cast<unsigned*>(ncclGetResourceBufferLocalPointer(comm, comm.lsaBarrier.bufHandle));
+  words[0] = words[2 * comm.lsaBarrier.nBarriers] = 0xfffffffau;
+}
+
+// Both ways of index 0 are barriers of their own; the inbox holds all arrivals when the last barrier has ended.
+__global__ void both_ways(ncclDevComm comm, int turns, unsigned* arrivals) {
+  const ncclCoopWarp warp;
+  ncclLsaBarrierSession<ncclCoopWarp> unicast(warp, comm, ncclTeamTagLsa{}, 0);
+  unicast.sync(warp, cuda::memory_order_acq_rel);  // all inboxes are aged
+  {
+    ncclLsaBarrierSession<ncclCoopWarp> barrier(warp, comm, ncclTeamTagLsa{}, 0, true);
+    for (int turn = 0; turn < turns; ++turn) barrier.sync(warp, cuda::memory_order_acq_rel);
+  }
+  unicast.sync(warp, cuda::memory_order_acq_rel);
+  const auto* const words = static_cast<const unsigned*>(ncclGetResourceBufferLocalPointer(comm, comm.lsaBarrier.bufHandle));
+  if (threadIdx.x == 0) *arrivals = words[2 * comm.lsaBarrier.nBarriers] - words[0];
+  unicast.sync(warp, cuda::memory_order_acq_rel);
+}
+
+CONFORMANCE_CASE(P22_a_barrier_by_multicast_rolls_over, 3) {
+  if (!has_multimem(rank)) return;
+  const ncclDevComm comm = rank.dev_comm(with_multimem());
+  Outcome<unsigned> arrivals(rank);
+  age<<<1, 1, 0, rank.stream>>>(comm);
+  for (int kernel = 0; kernel < 3; ++kernel) {  // later kernels go on where the last one ended
+    both_ways<<<1, 32, 0, rank.stream>>>(comm, 5, arrivals.device());
+    rank.finish();
+    rank.expect_eq(arrivals.get(), 0u, "arrivals beyond the saved epoch");
+  }
+}
+
+__global__ void timed(ncclDevComm comm, unsigned* result) {
+  if (comm.rank != 0) return;  // missing
+  ncclLsaBarrierSession<ncclCoopThread> barrier(ncclCoopThread{}, comm, ncclTeamTagLsa{}, 1, true);
+  *result = static_cast<unsigned>(barrier.sync(ncclCoopThread{}, cuda::memory_order_acq_rel, 20'000'000));
+}
+
+CONFORMANCE_CASE(P21_a_timed_barrier_by_multicast_says_when_a_member_is_missing, 2) {
+  if (!has_multimem(rank)) return;
+  const ncclDevComm comm = rank.dev_comm(with_multimem());
+  Outcome<unsigned> result(rank);
+  timed<<<1, 1, 0, rank.stream>>>(comm, result.device());
+  rank.finish();
+  if (rank.rank == 0) rank.expect_eq(result.get(), static_cast<unsigned>(ncclTimeout), "the barrier's result");
+}
+
 // --- Broadcast by the low-latency all-to-all -------------------------------------------------------------------------
 constexpr int kMaxElts = 8;
 

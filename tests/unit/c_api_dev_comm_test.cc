@@ -27,7 +27,7 @@ TEST(CApiDevComm, PropertiesTellWhatThereIs) {
     EXPECT_EQ(props.rank, rank);
     EXPECT_EQ(props.nRanks, 4);
     EXPECT_TRUE(props.deviceApiSupport);
-    EXPECT_FALSE(props.multimemSupport);
+    EXPECT_TRUE(props.multimemSupport);
     EXPECT_EQ(props.ginType, NCCL_GIN_TYPE_PROXY);
     EXPECT_EQ(props.railedGinType, NCCL_GIN_TYPE_PROXY);
     EXPECT_EQ(props.nLsaTeams, 2);
@@ -137,7 +137,18 @@ const Refusal kRefusals[] = {
        r.worldGinBarrierCount = 1;
      },
      ncclInvalidArgument},
-    {"multicast", [](ncclDevCommRequirements_t& r) { r.lsaMultimem = true; }, ncclInvalidArgument},
+    {"multicast for a team beyond the LSA team",
+     [](ncclDevCommRequirements_t& r) {
+       static ncclTeamRequirements_t beyond{nullptr, {3, 0, 1}, true, nullptr};
+       r.teamRequirementsList = &beyond;
+     },
+     ncclInvalidArgument},
+    {"multicast for a team without its caller",
+     [](ncclDevCommRequirements_t& r) {
+       static ncclTeamRequirements_t without{nullptr, {1, 1, 1}, true, nullptr};
+       r.teamRequirementsList = &without;
+     },
+     ncclInvalidArgument},
     {"negative count", [](ncclDevCommRequirements_t& r) { r.ginSignalCount = -1; }, ncclInvalidArgument},
     {"too many signals", [](ncclDevCommRequirements_t& r) { r.ginSignalCount = (1 << 24) + 1; }, ncclInvalidUsage},
 };
@@ -155,6 +166,36 @@ TEST(CApiDevComm, RefusalsAndTheirCorrections) {
       ASSERT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclSuccess) << refusal.what << ": " << last_error();
       ANYGIN_NCCL_OK(ncclDevCommDestroy(comm, &made));
     }
+  });
+}
+
+TEST(CApiDevComm, MulticastMayBeSwitchedOff) {
+  const WithOptions with([](Options& o) { o.nccl_nvls_enable = 0; });
+  on_comms(2, [](ncclComm_t comm, int) {
+    ncclCommProperties_t props = NCCL_COMM_PROPERTIES_INITIALIZER;
+    ANYGIN_NCCL_OK(ncclCommQueryProperties(comm, &props));
+    EXPECT_FALSE(props.multimemSupport);
+    const DeviceMemory memory(4096);
+    ncclWindow_t window = nullptr;
+    ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, memory.at(), 4096, &window, 0));
+    void* at = memory.at();
+    ANYGIN_NCCL_OK(ncclGetLsaMultimemDevicePointer(window, 0, &at));
+    EXPECT_EQ(at, nullptr);
+    ncclDevCommRequirements_t reqs = full();
+    ncclDevComm made;
+    reqs.lsaMultimem = true;
+    EXPECT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclInvalidArgument);
+    EXPECT_TRUE(last_error_says("multimemSupport")) << last_error();
+    reqs.lsaMultimem = false;
+    ncclMultimemHandle_t handle{};
+    ncclTeamRequirements_t team{nullptr, ncclTeamLsa(comm), true, &handle};
+    reqs.teamRequirementsList = &team;
+    EXPECT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclInvalidArgument);
+    team.multimem = false;
+    ASSERT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclSuccess) << last_error();
+    EXPECT_EQ(made.lsaMultimem.mcBasePtr, nullptr);
+    ANYGIN_NCCL_OK(ncclDevCommDestroy(comm, &made));
+    ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
   });
 }
 

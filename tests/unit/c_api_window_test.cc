@@ -2,6 +2,7 @@
 // Windows through nccl.h: the rules and error rows of contract 2.7 and 2.8.5.
 #include <cstring>
 
+#include "anygin/base/multimem.h"
 #include "unit/nccl_ranks.h"
 
 namespace anygin::comm {
@@ -77,10 +78,16 @@ TEST(CApiWindow, PointerLookupsCheckTheirArguments) {
     EXPECT_EQ(at, nullptr);
     EXPECT_EQ(ncclGetPeerDevicePointer(window, 0, rank, &at), ncclSuccess);
     EXPECT_EQ(at, memory.at());
-    EXPECT_EQ(ncclGetLsaMultimemDevicePointer(window, 0, &at), ncclSuccess);
-    EXPECT_EQ(at, nullptr);
+    EXPECT_EQ(ncclGetLsaMultimemDevicePointer(window, 24, &at), ncclSuccess);
+    MultimemReplicas replicas;
+    anygin_find_multimem(at, 4096 - 24, &replicas);
+    ASSERT_EQ(replicas.count, 2);
+    EXPECT_EQ(replicas.at(rank % 2), static_cast<char*>(memory.at()) + 24);
+    anygin_find_multimem(at, 4096, &replicas);
+    EXPECT_EQ(replicas.count, 0) << "beyond the window";
     EXPECT_EQ(ncclGetMultimemDevicePointer(window, 0, ncclMultimemHandle_t{nullptr}, &at), ncclInvalidArgument);
-    EXPECT_EQ(ncclGetMultimemDevicePointer(window, 0, ncclMultimemHandle_t{memory.at()}, &at), ncclSuccess);
+    EXPECT_EQ(ncclGetMultimemDevicePointer(window, 24, ncclMultimemHandle_t{memory.at()}, &at), ncclSuccess);
+    EXPECT_EQ(at, static_cast<char*>(memory.at()) + 4096 + 24) << "the first window's place is the first";
     ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
     EXPECT_EQ(ncclGetLsaDevicePointer(window, 0, 0, &at), ncclInvalidArgument);
   });

@@ -23,6 +23,20 @@ TEST(NcclPointer, peers_of_the_lsa_team_have_addresses_and_others_none) {
   EXPECT_EQ(ncclGetLsaMultimemPointer(window, 0, comm), nullptr);
 }
 
+TEST(NcclPointer, multicast_addresses_are_base_place_and_offset) {
+  NcclRanks ranks({});
+  const ncclWindow_t window = ranks.window(0);
+  ncclDevComm comm = ranks.comm(0, nullptr);
+  char* const base = reinterpret_cast<char*>(uintptr_t{1} << 40);
+  comm.lsaMultimem.mcBasePtr = base;
+  EXPECT_EQ(ncclGetLsaMultimemPointer(window, 8, comm), nullptr) << "the window has no place";
+  window->mcOffset4K = 1u << 20;
+  EXPECT_EQ(ncclGetLsaMultimemPointer(window, 8, comm), base + (size_t{1} << 32) + 8);
+  EXPECT_EQ(ncclGetMultimemPointer(window, 0, ncclMultimemHandle{base + 4096}), base + (size_t{1} << 32) + 4096);
+  EXPECT_EQ(ncclGetMultimemPointer(window, 0, ncclMultimemHandle{nullptr}), nullptr);
+  EXPECT_EQ(ncclSymPtr<int>(window, 16).lsaMultimemPtr(comm), reinterpret_cast<int*>(base + (size_t{1} << 32) + 16));
+}
+
 TEST(NcclPointer, resources_lie_at_128_times_their_handle) {
   NcclRanks ranks({.ranks = 2, .lsa_size = 2});
   const ncclDevComm comm = ranks.comm(0, nullptr);

@@ -61,6 +61,7 @@ TEST(Options, EveryVariableReachesItsField) {
   EXPECT_EQ(good("NCCL_WIN_ENABLE=0").nccl_win_enable, 0);
   EXPECT_EQ(good("NCCL_LSA_TEAM_SIZE=2").nccl_lsa_team_size, 2);
   EXPECT_EQ(good("NCCL_CROSS_NIC=0").nccl_cross_nic, 0);
+  EXPECT_EQ(good("NCCL_NVLS_ENABLE=0").nccl_nvls_enable, 0);
 }
 
 TEST(Options, BadValuesNameTheVariableAndWhatIsValid) {

@@ -77,7 +77,8 @@ ncclResult_t ncclDevCommDestroy(ncclComm_t comm, ncclDevComm_t const* devComm);
 
 // Address of byte `offset` of a rank's part of the window, for loads and stores. ncclInvalidArgument: NULL, an unknown
 // window, a rank out of range, offset at or beyond the window's end. A peer that cannot be reached by loads and stores
-// (and any multicast address without multicast support) is ncclSuccess with NULL. (2.8.5)
+// (and any multicast address without multicast support) is ncclSuccess with NULL. Multicast: offsets are not checked.
+// (2.8.5)
 ncclResult_t ncclGetLsaDevicePointer(ncclWindow_t window, size_t offset, int lsaRank, void** outPtr);
 ncclResult_t ncclGetPeerDevicePointer(ncclWindow_t window, size_t offset, int peer, void** outPtr);
 ncclResult_t ncclGetLsaMultimemDevicePointer(ncclWindow_t window, size_t offset, void** outPtr);
@@ -133,7 +134,8 @@ NCCL_DEVICE_INLINE void* ncclGetLocalPointer(ncclWindow_t w, size_t offset);
 NCCL_DEVICE_INLINE void* ncclGetLsaPointer(ncclWindow_t w, size_t offset, int peer);
 NCCL_DEVICE_INLINE void* ncclGetPeerPointer(ncclWindow_t w, size_t offset, int peer);
 NCCL_DEVICE_INLINE void* ncclGetPeerPointer(ncclWindow_t w, size_t offset, ncclTeam team, int peer);
-// NULL without multicast support.
+// For multimem instructions on all ranks of the handle's team at once, as far as the smallest part of the window. NULL
+// without multicast support and for windows with host memory on any rank. (2.7)
 NCCL_DEVICE_INLINE void* ncclGetMultimemPointer(ncclWindow_t w, size_t offset, ncclMultimemHandle mm);
 NCCL_DEVICE_INLINE void* ncclGetLsaMultimemPointer(ncclWindow_t w, size_t offset, ncclDevComm const& comm);
 // The same for a resource. The device communicator has resources.
