@@ -121,7 +121,7 @@ TEST(Options, ARandomSeedIsDrawnAndPrinted) {
 }
 
 TEST(Options, TheTableIsWhatTheParserKnows) {
-  EXPECT_EQ(option_table().size(), 24u);
+  EXPECT_EQ(option_table().size(), 25u);
   for (const OptionInfo& info : option_table()) {
     EXPECT_FALSE(info.meaning.empty()) << info.name;
     EXPECT_FALSE(info.default_value.empty()) << info.name;
