@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multimem addresses: a range of addresses that stands for the same range in the memory of several ranks. Nothing is
-// mapped there: multimem instructions and device code look the range up (docs/decisions/0026). One table a process.
+// mapped there: multimem instructions and device code look the range up (docs/decisions/0028). One table a process.
 #pragma once
 
 #include <cstddef>

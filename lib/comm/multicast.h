@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The multicast addresses of a communicator, on one rank (contract 2.7, 6.2; docs/decisions/0026): each team that wants
+// The multicast addresses of a communicator, on one rank (contract 2.7, 6.2; docs/decisions/0028): each team that wants
 // them has a space of addresses, and each window has the same place in all spaces, so that an address is the team's
 // base, the window's place and an offset.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What multicast addresses stand for, for the calls that store to them or reduce over them (docs/decisions/0026).
+// What multicast addresses stand for, for the calls that store to them or reduce over them (docs/decisions/0028).
 #ifndef ANYGIN_NCCL_DEVICE_IMPL_MULTIMEM__FUNCS_H_
 #define ANYGIN_NCCL_DEVICE_IMPL_MULTIMEM__FUNCS_H_
 
