@@ -188,6 +188,11 @@ void HostQueue::post(LaneId lane, Op op) {
   transport_->post(op);
 }
 
+void HostQueue::fail(AbortCause cause, Rank peer, Code code, const std::string& why) {
+  gate_->give_up(why);
+  listener_.on_error(cause, peer, Status(code, kWhere, why));
+}
+
 SignalPart HostQueue::signal_of(Channel channel) const {
   return {true, Strength::kStrong, {*cell_region_, cell_index(channel, rank_) * sizeof(uint64_t)}, 1};
 }
@@ -280,10 +285,8 @@ void HostQueue::complete(const OpCompletion& completion) {
     current_->task->completed(*this, completion);
     settle(*current_);
   } else if (!gate_->hopeless()) {
-    const std::string why =
-        fmt::format("{} to rank {} failed: {}", current_->task->describe(), completion.peer, completion.what);
-    gate_->give_up(why);
-    listener_.on_error(AbortCause::kNicError, completion.peer, Status(completion.code, kWhere, why));
+    fail(AbortCause::kNicError, completion.peer, completion.code,
+         fmt::format("{} to rank {} failed: {}", current_->task->describe(), completion.peer, completion.what));
   }
   current_.reset();
 }

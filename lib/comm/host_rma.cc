@@ -17,6 +17,14 @@ PutTask::PutTask(Channel channel, const HostPut& put, uint64_t piece_bytes)
     : channel_(channel), put_(put), piece_bytes_(piece_bytes) {}
 
 void PutTask::step(HostQueue& queue) {
+  const bool windows_there =
+      put_.bytes == 0 || (queue.is_registered(put_.source.region) && queue.is_registered(put_.destination.region));
+  if (!windows_there) {
+    return queue.fail(AbortCause::kMisuse, put_.peer, Code::kInvalidUsage,
+                      fmt::format("{} to rank {}: its window was deregistered before its stream came to it; behind "
+                                  "the stream would be right",
+                                  describe(), put_.peer));
+  }
   Op op;
   op.kind = OpKind::kPut;
   op.bytes = std::min(piece_bytes_, put_.bytes - posted_);

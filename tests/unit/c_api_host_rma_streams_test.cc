@@ -186,6 +186,62 @@ TEST(CApiHostRmaStreams, AnEndedCommunicatorRefusesCalls) {
   simt::reset_device(0);
 }
 
+// A window goes while a put waits for its stream.
+void deregister_under_a_put(int who, ncclResult_t code, const char* words) {
+  ncclUniqueId id;
+  ANYGIN_NCCL_OK(ncclGetUniqueId(&id));
+  std::atomic<int> ready{0};
+  std::atomic<bool> seen{false};
+  std::vector<std::thread> ranks;
+  for (int rank : {0, 1}) {
+    ranks.emplace_back([&, rank] {
+      ASSERT_EQ(cudaSetDevice(rank), cudaSuccess);
+      ncclComm_t comm = nullptr;
+      ncclWindow_t window = nullptr;
+      cudaStream_t stream = nullptr;
+      const DeviceMemory memory(4096);
+      ASSERT_EQ(ncclCommInitRank(&comm, 2, id, rank), ncclSuccess) << last_error();
+      ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, memory.at(), 4096, &window, NCCL_WIN_COLL_SYMMETRIC));
+      ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+      if (rank == 0) {
+        ASSERT_EQ(simt::enqueue_wait(
+                      simt::resolve_stream(stream), [&] { return ready == 1; }, "the test"),
+                  0);
+        ANYGIN_NCCL_OK(ncclPutSignal(memory.at(), 5, ncclInt8, 1, window, 0, 0, 0, 0, comm, stream));
+      }
+      if (rank == who) {
+        while (rank == 1 && ready != -1) std::this_thread::yield();
+        ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
+        ready = 1;
+      } else if (rank == 0) {
+        ready = -1;
+      }
+      if (rank == 0) {
+        EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorLaunchFailure);
+        ncclResult_t async = ncclSuccess;
+        ANYGIN_NCCL_OK(ncclCommGetAsyncError(comm, &async));
+        EXPECT_EQ(async, code);
+        EXPECT_TRUE(last_error_says(words)) << last_error();
+        EXPECT_TRUE(last_error_says("a put of 5 bytes to rank 1")) << last_error();
+        seen = true;
+      }
+      while (!seen) std::this_thread::yield();
+      ANYGIN_NCCL_OK(ncclCommAbort(comm));
+      EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+  simt::reset_device(0);
+}
+
+TEST(CApiHostRmaStreams, APutWhoseOwnWindowIsGoneEndsTheCommunicator) {
+  deregister_under_a_put(0, ncclInvalidUsage, "deregistered before its stream came to it");
+}
+
+TEST(CApiHostRmaStreams, AFailedPutIsTheAsynchronousError) {
+  deregister_under_a_put(1, ncclRemoteError, "failed: ");
+}
+
 // A graph outlives its communicator: its replay ends as a failed kernel does.
 TEST(CApiHostRmaStreams, AReplayWithoutItsCommunicatorFails) {
   cudaGraphExec_t exec = nullptr;
