@@ -186,6 +186,12 @@ TEST(CApiHostRmaStreams, AnEndedCommunicatorRefusesCalls) {
   simt::reset_device(0);
 }
 
+template <typename Predicate>
+void until(const char* what, const Predicate& predicate) {
+  for (int ms = 0; ms < 5000 && !predicate(); ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(predicate()) << "5 s passed before " << what;
+}
+
 // A window goes while a put waits for its stream.
 void deregister_under_a_put(int who, ncclResult_t code, const char* words) {
   ncclUniqueId id;
@@ -210,7 +216,7 @@ void deregister_under_a_put(int who, ncclResult_t code, const char* words) {
         ANYGIN_NCCL_OK(ncclPutSignal(memory.at(), 5, ncclInt8, 1, window, 0, 0, 0, 0, comm, stream));
       }
       if (rank == who) {
-        while (rank == 1 && ready != -1) std::this_thread::yield();
+        if (rank == 1) until("rank 0 has queued its put", [&] { return ready == -1; });
         ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
         ready = 1;
       } else if (rank == 0) {
@@ -225,7 +231,7 @@ void deregister_under_a_put(int who, ncclResult_t code, const char* words) {
         EXPECT_TRUE(last_error_says("a put of 5 bytes to rank 1")) << last_error();
         seen = true;
       }
-      while (!seen) std::this_thread::yield();
+      until("rank 0 has seen the end", [&] { return seen.load(); });
       ANYGIN_NCCL_OK(ncclCommAbort(comm));
       EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
     });
