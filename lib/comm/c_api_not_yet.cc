@@ -32,23 +32,6 @@ ANYGIN_NCCL_NOT_YET(ncclCommMemStats, (ncclComm_t, ncclCommMemStat_t, uint64_t*)
 ANYGIN_NCCL_NOT_YET(ncclCommRegister, (const ncclComm_t, void*, size_t, void**))
 ANYGIN_NCCL_NOT_YET(ncclCommDeregister, (const ncclComm_t, void*))
 
-// Two-sided transfers and collectives.
-ANYGIN_NCCL_NOT_YET(ncclSend, (const void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclRecv, (void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclReduce,
-                    (const void*, void*, size_t, ncclDataType_t, ncclRedOp_t, int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclBcast, (void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclBroadcast, (const void*, void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclAllReduce, (const void*, void*, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclReduceScatter,
-                    (const void*, void*, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclAllGather, (const void*, void*, size_t, ncclDataType_t, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclAlltoAll, (const void*, void*, size_t, ncclDataType_t, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclGather, (const void*, void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclScatter, (const void*, void*, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))
-ANYGIN_NCCL_NOT_YET(ncclRedOpCreatePreMulSum, (ncclRedOp_t*, void*, ncclDataType_t, ncclScalarResidence_t, ncclComm_t))
-ANYGIN_NCCL_NOT_YET(ncclRedOpDestroy, (ncclRedOp_t, ncclComm_t))
-
 // The rest.
 ANYGIN_NCCL_NOT_YET(ncclGroupSimulateEnd, (ncclSimInfo_t*))
 ANYGIN_NCCL_NOT_YET(ncclParamBind, (ncclParamHandle_t*, const char*))

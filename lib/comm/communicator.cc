@@ -12,6 +12,7 @@
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/dev_comm.h"
+#include "anygin/comm/exchange.h"
 #include "anygin/comm/hang.h"
 #include "anygin/comm/host_queue.h"
 #include "anygin/comm/window.h"
@@ -43,6 +44,7 @@ Communicator::~Communicator() {
   dev_comms_->clear();
   owned_backend_.reset();
   owned_host_queue_.reset();
+  exchange_.reset();
   nic_.reset();
   windows_->clear();
   plane_.reset();
@@ -184,6 +186,9 @@ Status Communicator::open_host_queue() {
   ANYGIN_TRY(agree("opening the host queue", opened.ok() ? Status() : opened.status()));
   owned_host_queue_ = std::move(*opened);
   host_queue_.store(owned_host_queue_.get());
+  Result<std::unique_ptr<Exchange>> exchange = Exchange::open(*owned_host_queue_, *this, device());
+  ANYGIN_TRY(agree("opening host transfers", exchange.ok() ? Status() : exchange.status()));
+  exchange_ = std::move(*exchange);
   if (observe(abort_word()) != 0) owned_host_queue_->abort(async_error().message());
   return Status();
 }

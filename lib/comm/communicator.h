@@ -20,6 +20,7 @@ namespace anygin::comm {
 
 class WindowSet;
 class DevCommSet;
+class Exchange;
 class HostQueue;
 
 struct CommunicatorOpening {
@@ -89,6 +90,8 @@ class Communicator final : public ControlListener, public BackendListener, publi
   Backend* backend() const { return backend_.load(); }  // null until activated
   // What the host's own transfers go through; null where there is none.
   HostQueue* host_queue() const { return host_queue_.load(); }
+  // Sends, receives and collectives; null where there is no host queue.
+  Exchange* exchange() const { return exchange_.get(); }
   const std::string& why_no_host_queue() const { return why_no_host_queue_; }
   // Why the host's one-sided operations are refused; empty if they are not. Equal on all ranks.
   std::string why_no_host_rma() const;
@@ -132,6 +135,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
   std::unique_ptr<Backend> owned_backend_;
   std::atomic<Backend*> backend_{nullptr};
   std::shared_ptr<verbs::Nic> nic_;  // fixed after join
+  std::unique_ptr<Exchange> exchange_;  // fixed after join
   std::unique_ptr<HostQueue> owned_host_queue_;
   std::atomic<HostQueue*> host_queue_{nullptr};
   std::unique_ptr<WindowSet> windows_;

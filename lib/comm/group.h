@@ -14,7 +14,7 @@ namespace anygin::comm {
 class Communicator;
 
 // Run in this order within a communicator.
-enum class JobKind : uint8_t { kJoin, kWindow, kDevComm, kHostRma };
+enum class JobKind : uint8_t { kJoin, kWindow, kDevComm, kHostRma, kExchange };
 
 // Calls of one kind and communicator that are launched together at the end of the group.
 class GroupRound {

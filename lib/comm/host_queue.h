@@ -68,6 +68,8 @@ class HostQueue final : public Engine {
   Status register_window(WindowId id, char* base, uint64_t bytes, bool strict_ordering);
   // Local; no task uses it any more.
   void deregister_window(WindowId id);
+  // Collective. Memory of the library's own that tasks use until the queue ends; it outlives the queue.
+  Result<uint32_t> add_region(char* base, uint64_t bytes) { return transport_->register_region({base, bytes, false}); }
   // The transport's region of a window; kNoRegion if it is not registered.
   uint32_t region_of(WindowId id) const;
   // Not 0: what is queued on the stream becomes part of a graph, and goes through a channel of its own.

@@ -17,6 +17,10 @@ class HostQueue;
 enum class Channel : uint32_t {
   kHostRma,          // host one-sided operations
   kCapturedHostRma,  // those that graphs replay
+  kSend,             // sends and receives: slots that are filled, and slots that are given back
+  kReceive,
+  kCollectiveSend,  // the same of collectives
+  kCollectiveReceive,
   kChannels
 };
 

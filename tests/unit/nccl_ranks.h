@@ -30,14 +30,17 @@ class WithOptions {
 
 #define ANYGIN_NCCL_OK(call) EXPECT_EQ(call, ncclSuccess) << ncclGetLastError(nullptr)
 
-// Runs `body(comm, rank)` on a thread a rank, each with a communicator of its own, and destroys them.
-inline void on_comms(int size, const std::function<void(ncclComm_t, int)>& body) {
+// Runs `body(comm, rank)` on a thread a rank, each with a communicator of its own, and destroys them. Before they join,
+// `begin(rank)` may give each thread a device.
+inline void on_comms(
+    int size, const std::function<void(ncclComm_t, int)>& body, const std::function<void(int)>& begin = [](int) {}) {
   ncclUniqueId id;
   ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess) << ncclGetLastError(nullptr);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
       ncclComm_t comm = nullptr;
+      begin(rank);
       ASSERT_EQ(ncclCommInitRank(&comm, size, id, rank), ncclSuccess) << ncclGetLastError(nullptr);
       body(comm, rank);
       ANYGIN_NCCL_OK(ncclCommDestroy(comm));
