@@ -12,14 +12,16 @@ set(ANYGIN_CONFORMANCE_CI
   P22_an_lsa_barrier_releases_and_acquires P32_abort_ends_every_wait P33_a_full_queue_delays_and_never_drops
   M6_R_offset_out_of_range P26_a_host_signal_covers_the_puts_before_it
   P27_behind_a_host_put_its_source_may_be_overwritten P28_a_group_of_host_puts_keeps_the_order_of_each_peer
-  P32_abort_ends_a_wait_of_a_stream)
+  P32_abort_ends_a_wait_of_a_stream P35_sends_match_receives_in_issue_order
+  P36_a_group_exchanges_with_all_ranks_and_keeps_the_order_of_each
+  P36_collectives_and_sends_of_a_group_do_not_wait_for_each_other M11_R_counts_that_differ P32_abort_ends_a_receive)
 
 # In the simulated world, ranks as threads: a few seeds each, every seed a run of its own.
 set(ANYGIN_CONFORMANCE_SIM_CI
   P1_a_weak_signal_covers_its_own_payload P2_a_strong_signal_covers_earlier_puts
   F1_a_weak_signal_says_nothing_of_earlier_puts P12_after_its_counter_a_source_may_be_overwritten
   P18_the_put_fence_settles_puts_of_all_members P34_a_hang_ends_with_a_report
-  P26_a_host_signal_covers_the_puts_before_it)
+  P26_a_host_signal_covers_the_puts_before_it P35_sends_match_receives_in_issue_order)
 function(anygin_conformance_simulated case profile program)
   if(ANYGIN_SANITIZE MATCHES "address|thread")
     return()  # their runtimes want to be the first library, and the simulated world's is
@@ -79,7 +81,9 @@ foreach(file signals completion values barriers lsa_data multimem failure window
   anygin_conformance(${file})
 endforeach()
 if(ANYGIN_TARGET STREQUAL cpu)
-  anygin_conformance(host_puts)  # not yet on the cuda target
+  foreach(file host_puts send_recv)  # not yet on the cuda target
+    anygin_conformance(${file})
+  endforeach()
 endif()
 
 if(ANYGIN_TARGET STREQUAL cuda)
