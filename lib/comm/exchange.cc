@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
 #include "anygin/simt/cuda_error.h"
@@ -146,8 +147,12 @@ Status Exchange::launch(const std::vector<StreamCall>& calls) {
                                ? describe(requests.front())
                                : fmt::format("a group of {} calls from {} on", requests.size(), describe(requests[0]));
   for (simt::Stream* other : others) ANYGIN_TRY(chain(other, first));
-  ANYGIN_TRY(queue_.launch(
-      first, [this, requests] { return make_tasks(requests); }, what));
+  const size_t together = MUTANT(exchange_group_in_pieces) ? 1 : requests.size();
+  for (auto at = requests.begin(); at != requests.end(); at += static_cast<ptrdiff_t>(together)) {
+    const std::vector<CallRequest> some(at, at + static_cast<ptrdiff_t>(together));
+    ANYGIN_TRY(queue_.launch(
+        first, [this, some] { return make_tasks(some); }, what));
+  }
   for (simt::Stream* other : others) ANYGIN_TRY(chain(first, other));
   return Status();
 }
