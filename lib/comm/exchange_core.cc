@@ -111,8 +111,9 @@ Status ExchangeCore::check(const Call& call, const Transfer& transfer, const Slo
   const bool paired = call.lane() == Lane::kPairs;
   const auto kind = paired ? CallKind::kSend : mine.kind;
   const bool same_op = header.reduce_op == static_cast<uint8_t>(mine.op);
-  if (header.call == static_cast<uint16_t>(kind) && header.element == static_cast<uint8_t>(mine.element) &&
-      header.count == transfer.count && same_op && !MUTANT(exchange_mismatch_taken)) {
+  const bool same = header.call == static_cast<uint16_t>(kind) &&
+                    header.element == static_cast<uint8_t>(mine.element) && header.count == transfer.count && same_op;
+  if (same || MUTANT(exchange_mismatch_taken)) {
     ANYGIN_ASSERT(header.transfer == pair_of(call, transfer).received && header.offset == transfer.moved);
     return Status();
   }
