@@ -49,6 +49,8 @@ const char* name_of(DeviceCall call) {
       return "ncclLsaBarrierSession";
     case DeviceCall::kLlA2A:
       return "ncclLLA2ASession";
+    case DeviceCall::kReduceCopy:
+      return "a reduction or copy";
     case DeviceCall::kCalls:
       break;
   }
@@ -143,6 +145,16 @@ std::string what_is_wrong(const Misuse& m) {
           "multimem with a handle that reaches {} of the team's {} ranks; pass ncclDevComm::lsaMultimem of a device "
           "communicator made with ncclDevCommRequirements::lsaMultimem, or the team's own outMultimemHandle",
           m.value, m.limit);
+    case MisuseKind::kNotMultimem:
+      return fmt::format(
+          "{} bytes at what is no multicast address of this rank, or reaches beyond the smallest part of its window; "
+          "ncclGetMultimemPointer gives one, for a window in device memory",
+          m.value);
+    case MisuseKind::kNarrowMultimem:
+      return fmt::format(
+          "{} elements of fewer than 4 bytes would move alone, which multicast cannot; align pointers and count to 16 "
+          "bytes, or define NCCL_DEVICE_PERMIT_EXPERIMENTAL_CODE",
+          m.value);
     case MisuseKind::kContextIndex:
       return fmt::format(
           "context index {} is beyond the {} granted and is taken modulo; other libraries do not: use "
@@ -160,8 +172,9 @@ std::string place_of(const Misuse& m) {
 }
 
 std::string report_of(const Misuse& m) {
-  std::string text = fmt::format("{} by rank {}", name_of(m.call), m.rank);
-  if (m.kind != MisuseKind::kContextIndex) text += fmt::format(", context {}", m.context);
+  std::string text = name_of(m.call);
+  if (m.rank >= 0) text += fmt::format(" by rank {}", m.rank);
+  if (m.rank >= 0 && m.kind != MisuseKind::kContextIndex) text += fmt::format(", context {}", m.context);
   if (m.peer >= 0) text += fmt::format(", to rank {}", m.peer);
   return fmt::format("{}: {} [at {}]", text, what_is_wrong(m), place_of(m));
 }

@@ -25,6 +25,7 @@ enum class DeviceCall : uint8_t {
   kGinBarrier,
   kLsaBarrier,
   kLlA2A,
+  kReduceCopy,
   kCalls
 };
 
@@ -53,6 +54,8 @@ enum class MisuseKind : uint8_t {
   kSlot,              // value; limit: elements that the all-to-all holds
   kNoResources,       // the device communicator has no such resource
   kNoMultimem,        // value: ranks that the multicast handle reaches; limit: ranks of the team
+  kNotMultimem,       // bytes in value: no multicast address, or beyond its window
+  kNarrowMultimem,    // value: elements of fewer than 4 bytes that move alone
   kContextIndex,      // value; limit: contexts granted. Not an error: reported as non-portable
   kKinds
 };

@@ -4,11 +4,7 @@
 
 __global__ void use(ncclDevComm comm, ncclWindow_t w) {
   const ncclCoopCta cta;
-#if defined(USE_MULTIMEM)
-  ncclMultimemReduceSum<float>(cta, ncclSymPtr<float>(w, 0), static_cast<float*>(nullptr), 4, ncclMultimemHandle{});
-#elif defined(USE_MULTIMEM_COPY)
-  ncclMultimemCopy(cta, static_cast<float*>(nullptr), ncclSymPtr<float>(w, 0), 4, ncclMultimemHandle{});
-#elif defined(USE_GDAKI)
+#if defined(USE_GDAKI)
   const ncclGin_BackendOne<NCCL_NET_DEVICE_GIN_GDAKI> gin(comm, 0);
 #endif
   (void)cta, (void)comm, (void)w;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multicast addresses: what instructions on them reach, barriers and broadcasts by them (contract 2.8, 6.2, 8.1, 8.4).
 // Where there is no multicast each case says nothing.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include "conformance.h"
 
 namespace {
@@ -198,6 +201,109 @@ CONFORMANCE_CASE(LLA2A_bcast_by_multicast_reaches_all, 4) {
   rank.expect_eq(wrong.get(), 0u, "elements that differ");
 }
 
+// --- Reductions and copies -------------------------------------------------------------------------------------------
+constexpr size_t kPart = 8192;  // bytes of each half of the window: sources, results
+constexpr int kSlice = 96;      // elements a rank takes care of: whole packs in every type
+
+// Values whose sums are exact in every type here.
+template <typename T>
+__device__ T value(int rank, int i) {
+  return static_cast<T>(static_cast<float>(i % 5 + rank));
+}
+template <typename T>
+__device__ T sum_of(int ranks, int i) {
+  int sum = 0;
+  for (int r = 0; r < ranks; ++r) sum += i % 5 + r;
+  return static_cast<T>(static_cast<float>(sum));
+}
+
+template <typename T>
+struct Plus {
+  __device__ T operator()(T a, T b) const { return static_cast<T>(a + b); }
+};
+
+template <typename T>
+struct AllReduce {
+  const ncclCoopCta& cta;
+  const ncclDevComm& comm;
+  ncclWindow_t window;
+  int first, count;
+
+  // By each of the forms: what a form leaves to the caller is done by another one.
+  __device__ void by(int form) const {
+    const ncclMultimemHandle mm = comm.lsaMultimem;
+    const ncclTeam team = ncclTeamLsa(comm);
+    const ncclSymPtr<T> from = ncclSymPtr<T>(window, 0) + first, to = ncclSymPtr<T>(window, kPart) + first;
+    const auto source = [=](int r) { return from.lsaPtr(r); };
+    const auto mc_source = [=](int) { return from.multimemPtr(mm); };
+    const auto destination = [=](int r) { return to.lsaPtr(r); };
+    const auto mc_destination = [=](int) { return to.multimemPtr(mm); };
+    if (form == 0) ncclMultimemReduceSumCopy(cta, from, mm, to, mm, count);
+    if (form == 1) ncclMultimemReduceSumCopy(cta, from.multimemPtr(mm), to.multimemPtr(mm), count);
+    if (form == 2) ncclMultimemReduceSumCopy<T>(cta, window, from.offset, mm, window, to.offset, mm, count);
+    if (form == 3) ncclLsaReduceSumMultimemCopy(cta, from, team, to, mm, count);
+    if (form == 4) ncclLsaReduceSumMultimemCopy(cta, from, team, to.multimemPtr(mm), count);
+    if (form == 5) ncclMultimemReduceSumLsaCopy(cta, from, mm, to, team, count);
+    if (form == 6) ncclMultimemReduceSumLsaCopy(cta, from.multimemPtr(mm), to, team, count);
+    if (form == 7) ncclLsaReduceSumMultimemCopy<T>(cta, source, team.nRanks, mc_destination, 1, count);
+    if (form == 8) ncclMultimemReduceSumLsaCopy<T>(cta, mc_source, 1, destination, team.nRanks, count);
+    if (form == 9) ncclMultimemReduceSumMultimemCopy<T>(cta, mc_source, 1, mc_destination, 1, count);
+    if (form == 10) ncclLsaReduceMultimemCopy<T>(cta, source, team.nRanks, mc_destination, 1, Plus<T>(), count);
+    if (form >= 11) in_two_steps(form, from, to, mm);
+  }
+  __device__ void in_two_steps(int form, ncclSymPtr<T> from, ncclSymPtr<T> to, ncclMultimemHandle mm) const {
+    if (form == 11) ncclMultimemReduceSum(cta, from, to.localPtr(), count, mm);
+    if (form == 12) ncclMultimemReduceSum(cta, from.multimemPtr(mm), to.localPtr(), count);
+    if (form == 13) ncclMultimemReduceSum<T>(cta, window, from.offset, to.localPtr(), count, mm);
+    __syncthreads();
+    if (form == 11) ncclMultimemCopy(cta, to.localPtr(), to, count, mm);
+    if (form == 12) ncclMultimemCopy(cta, to.localPtr(), to.multimemPtr(mm), count);
+    if (form == 13) ncclMultimemCopy<T>(cta, to.localPtr(), window, to.offset, count, mm);
+  }
+};
+constexpr int kForms = 14;
+
+template <typename T>
+__global__ void all_reduce(ncclDevComm comm, ncclWindow_t window, int form, unsigned* wrong) {
+  const ncclCoopCta cta;
+  const ncclTeam team = ncclTeamLsa(comm);
+  ncclLsaBarrierSession<ncclCoopCta> barrier(cta, comm, ncclTeamTagLsa{}, 0, true);
+  T* const source = ncclSymPtr<T>(window, 0).localPtr();
+  T* const result = ncclSymPtr<T>(window, kPart).localPtr();
+  const int all = kSlice * team.nRanks;
+  for (int i = static_cast<int>(threadIdx.x); i < all; i += static_cast<int>(blockDim.x)) source[i] = value<T>(team.rank, i);
+  barrier.sync(cta, cuda::memory_order_acq_rel);
+  AllReduce<T>{cta, comm, window, kSlice * team.rank, kSlice}.by(form);
+  barrier.sync(cta, cuda::memory_order_acq_rel);
+  for (int i = static_cast<int>(threadIdx.x); i < all; i += static_cast<int>(blockDim.x)) {
+    if (static_cast<float>(result[i]) != static_cast<float>(sum_of<T>(team.nRanks, i))) atomicAdd(wrong, 1u);
+    result[i] = static_cast<T>(0.0f);
+  }
+  barrier.sync(cta, cuda::memory_order_acq_rel);
+}
+
+template <typename T>
+void all_reduces_of(Rank& rank, const ncclDevComm& comm, const Window& window, int forms, const char* type) {
+  Outcome<unsigned> wrong(rank);
+  for (int form = 0; form < forms; ++form) {
+    all_reduce<T><<<1, 64, 0, rank.stream>>>(comm, window.handle, form, wrong.device());
+    rank.finish();
+    rank.expect_eq(wrong.get(), 0u, std::string(type) + ", form " + std::to_string(form));
+  }
+}
+
+CONFORMANCE_CASE(ReduceCopy_every_form_by_multicast, 4) {
+  if (!has_multimem(rank)) return;
+  const Window window = rank.window(2 * kPart);
+  const ncclDevComm comm = rank.dev_comm(with_multimem());
+  all_reduces_of<float>(rank, comm, window, kForms, "float");
+  all_reduces_of<int>(rank, comm, window, kForms, "int");
+  all_reduces_of<unsigned long long>(rank, comm, window, 1, "unsigned long long");
+  all_reduces_of<double>(rank, comm, window, 1, "double");
+  all_reduces_of<__half>(rank, comm, window, 1, "half");
+  all_reduces_of<__nv_bfloat16>(rank, comm, window, 1, "bfloat16");
+}
+
 // --- Misuse ----------------------------------------------------------------------------------------------------------
 __global__ void enter_by_multicast(ncclDevComm comm, unsigned* passed) {
   ncclLsaBarrierSession<ncclCoopThread> barrier(ncclCoopThread{}, comm, ncclTeamTagLsa{}, 0, true);
@@ -226,6 +332,29 @@ void run_barrier(Rank& rank, bool good) {
 
 CONFORMANCE_CASE(M6_R_barrier_with_a_multicast_handle, 1) { run_barrier(rank, true); }
 CONFORMANCE_CASE(M6_R_barrier_without_a_multicast_handle, 1) { run_barrier(rank, false); }
+
+// One half too many moves alone; a pack of eight does not.
+__global__ void copy_halves(ncclDevComm comm, ncclWindow_t window, int count, unsigned* passed) {
+  const ncclSymPtr<__half> halves(window, 0);
+  ncclMultimemCopy(ncclCoopThread{}, (halves + 64).localPtr(), halves, count, comm.lsaMultimem);
+  *passed = 1;
+}
+
+void run_halves(Rank& rank, bool good) {
+  if (!has_multimem(rank)) return;
+  const Window window = rank.window(4096);
+  const ncclDevComm comm = rank.dev_comm(with_multimem());
+  const Outcome<unsigned> passed(rank, conformance::WhenDone::kKeep);
+  copy_halves<<<1, 1, 0, rank.stream>>>(comm, window.handle, good ? 8 : 9, passed.device());
+  const cudaError_t error = cudaStreamSynchronize(rank.stream);
+  if (good) rank.must(error, "cudaStreamSynchronize");
+  if (!good) rank.expect_lost(error, "the stream's error");
+  rank.expect_eq(*passed.device(), good ? 1u : 0u, "kernels that went on");
+  rank.abandon();
+}
+
+CONFORMANCE_CASE(M6_R_multicast_of_whole_packs, 1) { run_halves(rank, true); }
+CONFORMANCE_CASE(M6_R_multicast_of_a_single_half, 1) { run_halves(rank, false); }
 
 }  // namespace
 

@@ -8,7 +8,12 @@
 //
 // Sources are folded in the order 0, 1, ... nSrc - 1, so that all ranks get the same bits. Sums of half and bfloat16
 // accumulate in float, of fp8 in half, of the others in T, and round once. UNROLL: elements a thread has in flight, a
-// hint. Multicast addresses: not yet; the names take any arguments and do not compile.
+// hint.
+//
+// Multicast addresses (`mc...`, or a handle; with lambdas: what they return, all of teams of one size): a source counts
+// as the sum over the ranks of its team, in their order, and is added up only; a destination is each rank's part.
+// Elements of fewer than 4 bytes move 16 bytes at a time: pointers and count that leave single ones over are a misuse
+// unless NCCL_DEVICE_PERMIT_EXPERIMENTAL_CODE is defined. So is an address that is no multicast address.
 #ifndef ANYGIN_NCCL_DEVICE_REDUCE_COPY_H_
 #define ANYGIN_NCCL_DEVICE_REDUCE_COPY_H_
 
@@ -94,21 +99,62 @@ NCCL_DEVICE_INLINE void ncclLocalCopy(Coop coop, T* source, DstLambda destinatio
 template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
 NCCL_DEVICE_INLINE void ncclLocalCopy(Coop coop, T* source, int nDst, T* base, size_t displ, IntCount count);
 
-// --- Multicast: not yet ----------------------------------------------------------------------------------------------
-template <typename T = void, typename... Args>
-NCCL_DEVICE_INLINE void ncclLsaReduceMultimemCopy(Args... args);
-template <typename T = void, typename... Args>
-NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Args... args);
-template <typename T = void, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Args... args);
-template <typename T = void, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemReduceSumMultimemCopy(Args... args);
-template <typename T = void, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Args... args);
-template <typename T = void, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemCopy(Args... args);
-template <typename T = void, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Args... args);
+// --- Multicast -------------------------------------------------------------------------------------------------------
+template <typename T, typename Coop, typename SrcLambda, typename DstLambda, typename RedOp, typename IntCount,
+          int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclLsaReduceMultimemCopy(Coop coop, SrcLambda source, int nSrc, DstLambda destination,
+                                                  int nDst, RedOp const& redOp, IntCount count);
+template <typename T, typename Coop, typename SrcLambda, typename DstLambda, typename IntCount,
+          int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Coop coop, SrcLambda source, int nSrc, DstLambda destination,
+                                                     int nDst, IntCount count);
+template <typename T, typename Coop, typename SrcLambda, typename DstLambda, typename IntCount,
+          int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Coop coop, SrcLambda source, int nSrc, DstLambda destination,
+                                                     int nDst, IntCount count);
+template <typename T, typename Coop, typename SrcLambda, typename DstLambda, typename IntCount,
+          int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumMultimemCopy(Coop coop, SrcLambda source, int nSrc, DstLambda destination,
+                                                          int nDst, IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Coop coop, T* mcSource, T* destination, IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Coop coop, ncclSymPtr<T> source, T* destination, IntCount count,
+                                              ncclMultimemHandle mm);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Coop coop, ncclWindow_t window, size_t offset, T* destination,
+                                              IntCount count, ncclMultimemHandle mm);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemCopy(Coop coop, T* source, T* mcDestination, IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemCopy(Coop coop, T* source, ncclSymPtr<T> destination, IntCount count,
+                                         ncclMultimemHandle mm);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemCopy(Coop coop, T* source, ncclWindow_t window, size_t offset, IntCount count,
+                                         ncclMultimemHandle mm);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Coop coop, T* mcSource, T* mcDestination, IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Coop coop, ncclSymPtr<T> source, ncclMultimemHandle sourceMm,
+                                                  ncclSymPtr<T> destination, ncclMultimemHandle destinationMm,
+                                                  IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Coop coop, ncclWindow_t sourceWindow, size_t sourceOffset,
+                                                  ncclMultimemHandle sourceMm, ncclWindow_t destinationWindow,
+                                                  size_t destinationOffset, ncclMultimemHandle destinationMm,
+                                                  IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Coop coop, ncclSymPtr<T> source, ncclTeam team, T* mcDestination,
+                                                     IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Coop coop, ncclSymPtr<T> source, ncclTeam team,
+                                                     ncclSymPtr<T> destination, ncclMultimemHandle mm, IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Coop coop, T* mcSource, ncclSymPtr<T> destination, ncclTeam team,
+                                                     IntCount count);
+template <typename T, typename Coop, typename IntCount, int UNROLL = 4 * 16 / sizeof(T)>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Coop coop, ncclSymPtr<T> source, ncclMultimemHandle mm,
+                                                     ncclSymPtr<T> destination, ncclTeam team, IntCount count);
 #endif  // NCCL_CHECK_CUDACC
 
 #endif  // ANYGIN_NCCL_DEVICE_REDUCE_COPY_H_

@@ -7,6 +7,7 @@
 #include "core__funcs.h"
 #include "ptr__funcs.h"
 #include "reduce_copy__engine.h"
+#include "reduce_copy__multimem.h"
 
 #if NCCL_CHECK_CUDACC
 // --- Any operator ----------------------------------------------------------------------------------------------------
@@ -141,35 +142,125 @@ NCCL_DEVICE_INLINE void ncclLocalCopy(Coop coop, T* source, int nDst, T* base, s
       anygin::reduce_copy::places(anygin::reduce_copy::StridedPlaces<T>{base, displ}, nDst), count);
 }
 
-// --- Multicast: not yet ----------------------------------------------------------------------------------------------
-template <typename T, typename... Args>
-NCCL_DEVICE_INLINE void ncclLsaReduceMultimemCopy(Args...) {
-  static_assert(nccl::utility::always_false<T>::value, "not yet: ncclLsaReduceMultimemCopy (docs/api-coverage.md)");
+// --- Multicast -------------------------------------------------------------------------------------------------------
+template <typename T, typename Coop, typename SrcLambda, typename DstLambda, typename RedOp, typename IntCount,
+          int UNROLL>
+NCCL_DEVICE_INLINE void ncclLsaReduceMultimemCopy(Coop coop, SrcLambda source, int nSrc, DstLambda destination,
+                                                  int nDst, RedOp const& redOp, IntCount count) {
+  static_assert(anygin::reduce_copy::IsRedOf<RedOp, T>::value,
+                "ncclLsaReduceMultimemCopy: RedOp is an instance Red<T> of a class template with one type parameter");
+  (void)redOp;
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Custom<T, RedOp>, UNROLL>(
+      coop, anygin::reduce_copy::places(source, nSrc),
+      anygin::reduce_copy::multimem_list<T>(destination, nDst, count, ANYGIN_CALL_SITE()), count, ANYGIN_CALL_SITE());
 }
-template <typename T, typename... Args>
-NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Args...) {
-  static_assert(nccl::utility::always_false<T>::value, "not yet: ncclLsaReduceSumMultimemCopy (docs/api-coverage.md)");
+template <typename T, typename Coop, typename SrcLambda, typename DstLambda, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Coop coop, SrcLambda source, int nSrc, DstLambda destination,
+                                                     int nDst, IntCount count) {
+  const void* const site = ANYGIN_CALL_SITE();
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Sum<T>, UNROLL>(
+      coop, anygin::reduce_copy::places(source, nSrc),
+      anygin::reduce_copy::multimem_list<T>(destination, nDst, count, site), count, site);
 }
-template <typename T, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Args...) {
-  static_assert(nccl::utility::always_false<T>::value, "not yet: ncclMultimemReduceSumLsaCopy (docs/api-coverage.md)");
+template <typename T, typename Coop, typename SrcLambda, typename DstLambda, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Coop coop, SrcLambda source, int nSrc, DstLambda destination,
+                                                     int nDst, IntCount count) {
+  const void* const site = ANYGIN_CALL_SITE();
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Sum<T>, UNROLL>(
+      coop, anygin::reduce_copy::multimem_source_list<T>(source, nSrc, count, site),
+      anygin::reduce_copy::places(destination, nDst), count, site);
 }
-template <typename T, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemReduceSumMultimemCopy(Args...) {
-  static_assert(nccl::utility::always_false<T>::value,
-                "not yet: ncclMultimemReduceSumMultimemCopy (docs/api-coverage.md)");
+template <typename T, typename Coop, typename SrcLambda, typename DstLambda, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumMultimemCopy(Coop coop, SrcLambda source, int nSrc, DstLambda destination,
+                                                          int nDst, IntCount count) {
+  const void* const site = ANYGIN_CALL_SITE();
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Sum<T>, UNROLL>(
+      coop, anygin::reduce_copy::multimem_source_list<T>(source, nSrc, count, site),
+      anygin::reduce_copy::multimem_list<T>(destination, nDst, count, site), count, site);
 }
-template <typename T, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Args...) {
-  static_assert(nccl::utility::always_false<T>::value, "not yet: ncclMultimemReduceSum (docs/api-coverage.md)");
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Coop coop, T* mcSource, T* destination, IntCount count) {
+  const void* const site = ANYGIN_CALL_SITE();
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Sum<T>, UNROLL>(
+      coop, anygin::reduce_copy::multimem_source(mcSource, count, site), anygin::reduce_copy::one_place(destination),
+      count, site);
 }
-template <typename T, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemCopy(Args...) {
-  static_assert(nccl::utility::always_false<T>::value, "not yet: ncclMultimemCopy (docs/api-coverage.md)");
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Coop coop, ncclSymPtr<T> source, T* destination, IntCount count,
+                                              ncclMultimemHandle mm) {
+  ncclMultimemReduceSum<T, Coop, IntCount, UNROLL>(coop, source.multimemPtr(mm), destination, count);
 }
-template <typename T, typename... Args>
-NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Args...) {
-  static_assert(nccl::utility::always_false<T>::value, "not yet: ncclMultimemReduceSumCopy (docs/api-coverage.md)");
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSum(Coop coop, ncclWindow_t window, size_t offset, T* destination,
+                                              IntCount count, ncclMultimemHandle mm) {
+  ncclMultimemReduceSum<T, Coop, IntCount, UNROLL>(coop, ncclSymPtr<T>(window, offset).multimemPtr(mm), destination,
+                                                   count);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemCopy(Coop coop, T* source, T* mcDestination, IntCount count) {
+  const void* const site = ANYGIN_CALL_SITE();
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Sum<T>, UNROLL>(
+      coop, anygin::reduce_copy::one_place(source), anygin::reduce_copy::multimem_place(mcDestination, count, site),
+      count, site);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemCopy(Coop coop, T* source, ncclSymPtr<T> destination, IntCount count,
+                                         ncclMultimemHandle mm) {
+  ncclMultimemCopy<T, Coop, IntCount, UNROLL>(coop, source, destination.multimemPtr(mm), count);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemCopy(Coop coop, T* source, ncclWindow_t window, size_t offset, IntCount count,
+                                         ncclMultimemHandle mm) {
+  ncclMultimemCopy<T, Coop, IntCount, UNROLL>(coop, source, ncclSymPtr<T>(window, offset).multimemPtr(mm), count);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Coop coop, T* mcSource, T* mcDestination, IntCount count) {
+  const void* const site = ANYGIN_CALL_SITE();
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Sum<T>, UNROLL>(
+      coop, anygin::reduce_copy::multimem_source(mcSource, count, site),
+      anygin::reduce_copy::multimem_place(mcDestination, count, site), count, site);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Coop coop, ncclSymPtr<T> source, ncclMultimemHandle sourceMm,
+                                                  ncclSymPtr<T> destination, ncclMultimemHandle destinationMm,
+                                                  IntCount count) {
+  ncclMultimemReduceSumCopy<T, Coop, IntCount, UNROLL>(coop, source.multimemPtr(sourceMm),
+                                                       destination.multimemPtr(destinationMm), count);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumCopy(Coop coop, ncclWindow_t sourceWindow, size_t sourceOffset,
+                                                  ncclMultimemHandle sourceMm, ncclWindow_t destinationWindow,
+                                                  size_t destinationOffset, ncclMultimemHandle destinationMm,
+                                                  IntCount count) {
+  ncclMultimemReduceSumCopy<T, Coop, IntCount, UNROLL>(coop, ncclSymPtr<T>(sourceWindow, sourceOffset), sourceMm,
+                                                       ncclSymPtr<T>(destinationWindow, destinationOffset),
+                                                       destinationMm, count);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Coop coop, ncclSymPtr<T> source, ncclTeam team, T* mcDestination,
+                                                     IntCount count) {
+  const void* const site = ANYGIN_CALL_SITE();
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Sum<T>, UNROLL>(
+      coop, anygin::reduce_copy::team_places(source, team),
+      anygin::reduce_copy::multimem_place(mcDestination, count, site), count, site);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclLsaReduceSumMultimemCopy(Coop coop, ncclSymPtr<T> source, ncclTeam team,
+                                                     ncclSymPtr<T> destination, ncclMultimemHandle mm, IntCount count) {
+  ncclLsaReduceSumMultimemCopy<T, Coop, IntCount, UNROLL>(coop, source, team, destination.multimemPtr(mm), count);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Coop coop, T* mcSource, ncclSymPtr<T> destination, ncclTeam team,
+                                                     IntCount count) {
+  const void* const site = ANYGIN_CALL_SITE();
+  anygin::reduce_copy::multimem_run<T, anygin::reduce_copy::Sum<T>, UNROLL>(
+      coop, anygin::reduce_copy::multimem_source(mcSource, count, site),
+      anygin::reduce_copy::team_places(destination, team), count, site);
+}
+template <typename T, typename Coop, typename IntCount, int UNROLL>
+NCCL_DEVICE_INLINE void ncclMultimemReduceSumLsaCopy(Coop coop, ncclSymPtr<T> source, ncclMultimemHandle mm,
+                                                     ncclSymPtr<T> destination, ncclTeam team, IntCount count) {
+  ncclMultimemReduceSumLsaCopy<T, Coop, IntCount, UNROLL>(coop, source.multimemPtr(mm), destination, team, count);
 }
 #endif  // NCCL_CHECK_CUDACC
 
