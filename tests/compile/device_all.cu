@@ -172,6 +172,24 @@ __device__ void every_reduction(const ncclDevComm& comm, ncclWindow_t w, T* here
   ncclLsaCopy(cta, here, w, 0, 4, comm);
   ncclLocalCopy(cta, here, at, 2, 4);
   ncclLocalCopy(cta, here, 2, here, 4, 4);
+  const ncclMultimemHandle mm = comm.lsaMultimem;
+  ncclLsaReduceMultimemCopy<T>(cta, at, 2, at, 1, Largest<T>(), 4);
+  ncclLsaReduceSumMultimemCopy<T>(cta, at, 2, at, 1, 4);
+  ncclLsaReduceSumMultimemCopy(cta, p, team, p, mm, size_t{4});
+  ncclLsaReduceSumMultimemCopy(cta, p, team, here, 4);
+  ncclMultimemReduceSumLsaCopy<T>(cta, at, 1, at, 2, 4);
+  ncclMultimemReduceSumLsaCopy(cta, p, mm, p, team, 4);
+  ncclMultimemReduceSumLsaCopy(cta, here, p, team, 4);
+  ncclMultimemReduceSumMultimemCopy<T>(cta, at, 1, at, 1, 4);
+  ncclMultimemReduceSum(cta, p, here, 4, mm);
+  ncclMultimemReduceSum(cta, here, here, 4);
+  ncclMultimemReduceSum(cta, w, 0, here, 4, mm);
+  ncclMultimemCopy(cta, here, p, 4, mm);
+  ncclMultimemCopy(cta, here, here, 4);
+  ncclMultimemCopy(cta, here, w, 0, 4, mm);
+  ncclMultimemReduceSumCopy(cta, p, mm, p, mm, 4);
+  ncclMultimemReduceSumCopy(cta, here, here, 4);
+  ncclMultimemReduceSumCopy<T>(cta, w, 0, mm, w, 0, mm, 4);
 }
 
 __global__ void everything(ncclDevComm comm, ncclWindow_t w, void** out) {
