@@ -180,6 +180,13 @@ bool HangMonitor::peers_idle(uint64_t* progress) {
   return idle;
 }
 
+// Lately: a worker that does not get a core for a while is not to be taken for one that has stopped computing.
+bool HangMonitor::lanes_compute() {
+  const uint64_t now = world().clock.now() / kNanosecond;
+  if (lane_watch_.look()) computed_until_ns_ = now + timeout_ns_;
+  return now < computed_until_ns_ && !MUTANT(comm_compute_unseen);
+}
+
 Observation HangMonitor::observe() {
   Observation seen;
   uint64_t progress = world().executor.progress() + simt::lane_progress();
@@ -196,7 +203,7 @@ Observation HangMonitor::observe() {
   last_progress_ = progress;
   seen.progress = progress;
   seen.someone_waits |= simt::parked_lanes() > 0;
-  seen.all_inside = true;
+  seen.all_inside = !lanes_compute();
   for (const HostThread& thread : host_threads()) {
     seen.someone_waits |= thread.waits;
     if (seen.idle) seen.all_inside &= is_inside(thread);
@@ -216,10 +223,11 @@ void HangMonitor::beat() {
   if (verdict == Verdict::kNone) return;
   const double seconds = static_cast<double>(timeout_ns_) / 1e9;
   if (verdict == Verdict::kWarn) {
-    std::vector<std::string> lines = describe(
-        fmt::format("nothing moved for {} s; threads that are outside this library may still change that", seconds));
-    lines.push_back("threads outside:");
+    std::vector<std::string> lines =
+        describe(fmt::format("nothing moved for {} s; what runs outside this library may still change that", seconds));
+    lines.push_back("outside:");
     std::vector<std::string> outside;
+    if (lanes_compute()) outside.emplace_back("a kernel that computes or looks at the clock");
     for (const HostThread& thread : host_threads()) {
       if (!is_inside(thread)) outside.push_back(name_of(thread));
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "anygin/base/time.h"
+#include "anygin/simt/device.h"
 
 namespace anygin::comm {
 
@@ -30,7 +31,7 @@ enum class Verdict : uint8_t { kNone, kWarn, kHang };
 class HangRule {
  public:
   explicit HangRule(uint64_t timeout_ns) : timeout_ns_(timeout_ns) {}
-  // kHang once per hang, kWarn once per standstill with threads outside.
+  // kHang once per hang, kWarn once per standstill with threads outside, or kernels that compute.
   Verdict look(const Observation& seen, uint64_t now_ns);
   uint64_t still_since_ns() const { return since_ns_; }
 
@@ -57,6 +58,7 @@ class HangMonitor {
   void beat();
   void end_all(const std::string& cause);
   Observation observe();
+  bool lanes_compute();
   bool peers_idle(uint64_t* progress);
   std::string name_of_process(uint32_t pid) const;
   std::vector<std::string> describe(const std::string& title) const;
@@ -67,6 +69,8 @@ class HangMonitor {
   const uint64_t period_ns_;
   HangRule rule_;
   uint64_t last_progress_ = 0;
+  simt::LaneWatch lane_watch_;
+  uint64_t computed_until_ns_ = 0;
   struct PeerBeat {
     uint64_t nonce = 0, beats = 0;
     unsigned missed = 0;

@@ -84,5 +84,17 @@ std::vector<std::string> unplaced_blocks();
 uint64_t runnable_lanes();
 uint64_t parked_lanes();
 uint64_t lane_progress();
+// Between two looks: did a lane run all the time, or read the clock? It may go on by itself, without lane_progress().
+class LaneWatch {
+ public:
+  // True if so since the last call. One thread.
+  bool look();
+
+ private:
+  struct Worker {
+    uint64_t visits = 0, clock_reads = 0;
+  };
+  std::vector<Worker> seen_;
+};
 
 }  // namespace anygin::simt

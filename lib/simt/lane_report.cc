@@ -169,6 +169,18 @@ uint64_t parked_lanes() {
   return sum;
 }
 
+bool LaneWatch::look() {
+  const auto& schedulers = lane_machine().schedulers();
+  seen_.resize(schedulers.size());
+  bool moves = false;
+  for (size_t i = 0; i < seen_.size(); ++i) {
+    const LaneScheduler::Counts counts = schedulers[i]->counts();
+    moves |= (counts.visits % 2 == 1 && counts.visits == seen_[i].visits) || counts.clock_reads != seen_[i].clock_reads;
+    seen_[i] = {counts.visits, counts.clock_reads};
+  }
+  return moves;
+}
+
 uint64_t lane_progress() {
   uint64_t sum = 0;
   for (LaneScheduler* scheduler : lane_machine().schedulers()) sum += scheduler->counts().progress;

@@ -4,6 +4,7 @@
 // Order within a block: lanes that have not started, then those that can run, first in first out.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,10 @@ class LaneRunner final : public LaneHost {
   [[noreturn]] void exit_lane(AbortCause cause);
   // Both.
   [[noreturn]] void fail_and_exit(const char* why);
+  // The lane looked at the clock.
+  void count_clock_read() { clock_reads_.store(clock_reads() + 1, std::memory_order_relaxed); }
+  // So many lanes did. Any thread.
+  uint64_t clock_reads() const { return clock_reads_.load(std::memory_order_relaxed); }
   // Runs `call` on the worker's stack: for library code that needs more than a lane has.
   void on_worker_stack(FiberEntry call, void* argument);
 
@@ -104,6 +109,7 @@ class LaneRunner final : public LaneHost {
   TraceSink* trace_ = nullptr;      // the world's if it is on; looked up when a block is entered
   StackPool* stacks_ = nullptr;     // the block's
   LaneStacks all_stacks_;
+  std::atomic<uint64_t> clock_reads_{0};  // written by the owner
 };
 
 // The runner whose lane runs on this thread; null on host threads and between lanes.

@@ -177,12 +177,17 @@ bool LaneScheduler::pass(Executor& executor) {
   if (idle()) return progress;
   clock_read_ = false;
   earliest_deadline_ = kNever;
+  bool further = progress;
   for (size_t i = 0; i < resident_.size(); ++i) {
     Block& block = *resident_[i];
     bool ran;
     {
       const std::lock_guard turn(turn_);
+      const uint64_t advances = block.advances;
+      count_visit();
       ran = visit(block);
+      count_visit();
+      further |= ran && (block.advances != advances || block.grid->abandoned());
       if (block.finished()) resident_[i] = finish(block);
     }
     if (!finished_.empty()) tell_finished();
@@ -192,13 +197,19 @@ bool LaneScheduler::pass(Executor& executor) {
   {
     const std::lock_guard turn(turn_);
     sweep();
-    progress |= admit_lonely();
-    progress |= admit_in_time();
+    const bool lonely = admit_lonely();
+    const bool admitted = admit_in_time() || lonely;
+    progress |= admitted;
+    further |= admitted;
     count_lanes();
   }
   tell_finished();
-  if (progress) progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (further) progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return progress;
+}
+
+void LaneScheduler::count_visit() {
+  visits_.store(visits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 bool LaneScheduler::visit(Block& block) {
@@ -323,7 +334,7 @@ void LaneScheduler::count_lanes() {
 LaneScheduler::Counts LaneScheduler::counts() const {
   const bool coming = inbox_full_.load(std::memory_order_relaxed);
   return {runnable_.load(std::memory_order_relaxed) + coming, blocked_.load(std::memory_order_relaxed),
-          progress_.load(std::memory_order_relaxed)};
+          progress_.load(std::memory_order_relaxed), visits_.load(std::memory_order_relaxed), runner_.clock_reads()};
 }
 
 bool LaneScheduler::lock_turn(std::unique_lock<std::mutex>& turn, uint64_t patience_ns) const {

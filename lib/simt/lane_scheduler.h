@@ -92,7 +92,9 @@ class alignas(128) LaneScheduler final : public Engine {
   struct Counts {
     uint64_t runnable;  // have not started, or their block is not admitted though there is room
     uint64_t blocked;   // wait for something, or only poll
-    uint64_t progress;  // counts passes that got somewhere
+    uint64_t progress;  // counts passes that got somewhere; a lane that slept and looked did not
+    uint64_t visits;    // odd while lanes run: the same odd number twice, and one of them ran all the time between
+    uint64_t clock_reads;
   };
   Counts counts() const;
   // Calls `visit` for every resident block while none of their lanes runs. False if one ran on for `patience_ns`.
@@ -117,6 +119,7 @@ class alignas(128) LaneScheduler final : public Engine {
   bool admit_one_each();
   bool admit_in_time();
   bool admit_lonely();
+  void count_visit();
   bool visit(Block& block);
   bool wake_parked(Block& block);
   bool settle(ParkedLane parked);
@@ -157,6 +160,7 @@ class alignas(128) LaneScheduler final : public Engine {
   alignas(128) std::atomic<uint64_t> runnable_{0};
   std::atomic<uint64_t> blocked_{0};
   std::atomic<uint64_t> progress_{0};
+  std::atomic<uint64_t> visits_{0};
   std::atomic<bool> occupied_{false};
 };
 

@@ -81,7 +81,10 @@ extern "C" void anygin_nanosleep(unsigned ns) {
 
 // A loop on the clock may be a spin.
 extern "C" uint64_t anygin_clock_ns() {
-  if (current_runner && --anygin_tick_budget < 0) current_runner->yield();
+  if (current_runner) {
+    current_runner->count_clock_read();
+    if (--anygin_tick_budget < 0) current_runner->yield();
+  }
   return world().clock.now() / kNanosecond;
 }
 

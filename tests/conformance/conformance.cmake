@@ -93,10 +93,13 @@ anygin_test(demo_trace SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/demo_trace_test.cc)
 target_compile_definitions(demo_trace PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples")
 add_dependencies(demo_trace program_ring program_alltoall_gin)
 
+anygin_add_program(slow_kernels ${CMAKE_CURRENT_SOURCE_DIR}/slow_kernels.cu ${ANYGIN_CONFORMANCE_DIR}/slow_kernels
+  DEPENDS ${CMAKE_SOURCE_DIR}/examples/common.h)
 anygin_test(hang_report SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/hang_report_test.cc)
 target_compile_definitions(hang_report PRIVATE ANYGIN_EXAMPLES="${CMAKE_BINARY_DIR}/examples"
-  ANYGIN_EXAMPLES_SOURCE="${CMAKE_SOURCE_DIR}/examples" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")
-add_dependencies(hang_report program_hang anygin_tool)
+  ANYGIN_EXAMPLES_SOURCE="${CMAKE_SOURCE_DIR}/examples" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin"
+  ANYGIN_SLOW_KERNELS="${ANYGIN_CONFORMANCE_DIR}/slow_kernels")
+add_dependencies(hang_report program_hang program_slow_kernels anygin_tool)
 
 anygin_test(perf_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/perf_command_test.cc)
 target_compile_definitions(perf_command PRIVATE ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")

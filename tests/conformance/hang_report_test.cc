@@ -41,5 +41,28 @@ TEST(HangReport, processes_too) {
                                  guilty_line() + ")"));
 }
 
+CommandResult slow_kernels(const std::string& way) {
+  return run_command("env ANYGIN_HANG_TIMEOUT=0.3 " ANYGIN_SLOW_KERNELS " -r 2 " + way);
+}
+
+// What may go on by itself is reported and not ended.
+TEST(HangReport, a_kernel_that_computes_for_longer_than_the_timeout_goes_on) {
+  const CommandResult run = slow_kernels("compute");
+  EXPECT_EQ(run.code, 0) << run.output;
+  EXPECT_THAT(run.output, testing::HasSubstr("a kernel that computes or looks at the clock"));
+}
+
+TEST(HangReport, so_does_one_that_watches_the_clock) {
+  const CommandResult run = slow_kernels("clock");
+  EXPECT_EQ(run.code, 0) << run.output;
+  EXPECT_THAT(run.output, testing::HasSubstr("a kernel that computes or looks at the clock"));
+}
+
+TEST(HangReport, a_kernel_that_polls_with_pauses_hangs) {
+  const CommandResult run = slow_kernels("poll");
+  EXPECT_EQ(run.code, 4) << run.output;
+  EXPECT_THAT(run.output, testing::HasSubstr("anygin: hang: "));
+}
+
 }  // namespace
 }  // namespace anygin
