@@ -21,7 +21,7 @@ struct Field {
 constexpr Field kFields[] = {{"digest", &RunResult::digest},         {"choices_digest", &RunResult::choices_digest},
                              {"steps", &RunResult::steps},           {"choices", &RunResult::choices},
                              {"deviations", &RunResult::deviations}, {"actors", &RunResult::actors},
-                             {"time_ps", &RunResult::time}};
+                             {"faults", &RunResult::faults},         {"time_ps", &RunResult::time}};
 
 bool parse_number(std::string_view text, uint64_t* out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);

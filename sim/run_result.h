@@ -31,7 +31,8 @@ struct RunResult {
   uint64_t choices = 0;
   uint64_t deviations = 0;  // choices that were not the canonical ones
   uint64_t actors = 0;
-  Time time = 0;  // virtual
+  uint64_t faults = 0;  // of the plan, that struck
+  Time time = 0;        // virtual
   std::vector<Finding> findings;
 
   void add(RunVerdict worse, uint64_t step, std::string text);

@@ -197,10 +197,14 @@ void SimControl::drain() {
   (void)wait_until([run, until] { return *run >= until; }, nullptr, WaitReason{});
 }
 
-void SimControl::lose(Rank rank) {
+bool SimControl::lose(Rank rank) {
+  bool known = false;
   for (const auto& [number, link] : links_) {
-    if (link->peer() == rank) link->cut();
+    if (link->peer() != rank) continue;
+    link->cut();
+    known = true;
   }
+  return known;
 }
 
 void SimControl::ready(ActionList& out) {

@@ -25,7 +25,8 @@ class SimControl final : public comm::ControlCarrier, public comm::ControlLoop, 
                                                    comm::Patience patience) override;
 
   // Every other rank's connection to `rank` ends, as if its process had died.
-  void lose(Rank rank);
+  // False if nobody is connected to such a rank.
+  bool lose(Rank rank);
 
   // --- Loop ---
   void post(std::function<void()> work) override;

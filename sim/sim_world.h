@@ -75,9 +75,10 @@ class SimWorld final : private SimWorldParts, public World {
   using World::trace;
   EngineId next_engine_id() override { return EngineId(++last_engine_id_); }
   // A rank is lost: the others hear that its connections ended, and nothing goes to or from it.
-  void lose(Rank rank) {
-    control_.lose(rank);
+  bool lose(Rank rank) {
+    const bool known = control_.lose(rank);
     fabric_.lose(rank);
+    return known;
   }
   SimTrace& sim_trace() { return SimWorldParts::trace; }
 

@@ -101,7 +101,8 @@ void Simulation::observe() {
       settings_.faults.happens(FaultKind::kStall, choices_)) {
     scheduler_.stall_one(choices_);
   }
-  if (const Rank lost = settings_.faults.death_at(scheduler_.steps()); lost >= 0 && world_) world_->lose(lost);
+  if (const Rank lost = settings_.faults.death_at(scheduler_.steps()); lost >= 0)
+    faults_in_vain_ += world_ && world_->lose(lost) ? 0 : 1;
   if (!choices_.divergence()) return;
   result_.add(RunVerdict::kDiverged, scheduler_.steps(), *choices_.divergence());
   std::fprintf(stderr, "anygin: replay: %s (%s)\n", choices_.divergence()->c_str(), scheduler_.last_action().c_str());
@@ -161,6 +162,7 @@ void Simulation::finish() {
   result_.digest = all.value();
   result_.choices_digest = choices_.digest().value();
   result_.steps = scheduler_.steps();
+  result_.faults = settings_.faults.happened() - faults_in_vain_;
   result_.actors = scheduler_.actors();
   result_.choices = choices_.chosen().size();
   result_.deviations = choices_.deviations();

@@ -43,6 +43,7 @@ class Simulation {
   [[noreturn]] void end_process(int exit_code);
 
   SimSettings settings_;
+  uint64_t faults_in_vain_ = 0;  // deaths of ranks that are not there
   VirtualClock clock_;
   SimChoices choices_;
   Scheduler scheduler_;

@@ -177,9 +177,8 @@ std::string WaitGraph::find_circle(const std::vector<Edge>& edges, const std::ma
   bool crossed = false;
   for (const Edge* edge : way) {
     text += fmt::format("rank {} {} -> ", ranks.at(edge->from), describe(edge->from));
-    crossed |= std::any_of(edges.begin(), edges.end(), [&](const Edge& one) {
-      return one.queued && one.from == edge->from && one.to == edge->to;
-    });
+    crossed |= std::any_of(edges.begin(), edges.end(),
+                           [&](const Edge& one) { return one.queued && one.from == edge->from && one.to == edge->to; });
   }
   text += fmt::format("rank {}", ranks.at(start));
   if (crossed) text += "; crossed kernels: ranks launch kernels that wait for each other in different orders";

@@ -8,8 +8,12 @@
 namespace anygin::comm {
 namespace {
 
-std::string& own_text() {
-  thread_local std::string text;
+// Stays where it is: programs keep the pointer. Longer messages are cut.
+struct Text {
+  char bytes[2048] = {};
+};
+Text& own_text() {
+  thread_local Text text;
   return text;
 }
 
@@ -17,12 +21,14 @@ std::string& own_text() {
 
 void keep_last_error(const Status& status) {
   if (status.ok()) return;
-  own_text() = status.message();
-  log(LogLevel::kInfo, "{}", own_text());
+  const std::string message = status.message();
+  Text& text = own_text();
+  text.bytes[message.copy(text.bytes, sizeof text.bytes - 1)] = '\0';
+  log(LogLevel::kInfo, "{}", message);
 }
 
 const char* last_error_text() {
-  return own_text().c_str();
+  return own_text().bytes;
 }
 
 }  // namespace anygin::comm

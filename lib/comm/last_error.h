@@ -8,7 +8,7 @@ namespace anygin::comm {
 
 // Keeps the text if `status` is an error; a success leaves the last error as it is.
 void keep_last_error(const Status& status);
-// Valid until the thread's next error. Empty before the first one.
+// Stays valid while the thread lives, and then holds its last error. Empty before the first one.
 const char* last_error_text();
 
 }  // namespace anygin::comm

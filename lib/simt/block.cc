@@ -39,6 +39,8 @@ void Block::begin(Grid& of_grid, GridCursor& of_cursor, uint64_t linear_block) {
   reductions[0] = reductions[1] = BarrierReduction{};
   start_order = nullptr;
   advances = advances_seen = 0;
+  polled_clock = false;
+  clock_step = clock_at = 0;
   look_at = seen_since = polls_since = 0;
   ends_at = kNever;
   shared.begin(of_grid.shape.dynamic_shared_bytes);

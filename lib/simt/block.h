@@ -130,7 +130,10 @@ struct alignas(128) Block {
   uint64_t advances = 0;       // visits that got further than a poll
   uint64_t advances_seen = 0;  // at the last look
   Time look_at = 0;            // not before
-  Time ends_at = kNever;       // its grid, if it gets no further
+  // As an engine's: lanes polled the clock, and when there is no more to do at this time they are to see a later one.
+  bool polled_clock = false;
+  Time clock_step = 0, clock_at = 0;
+  Time ends_at = kNever;  // its grid, if it gets no further
   Time seen_since = 0, polls_since = 0;
 
   const uint32_t capacity;

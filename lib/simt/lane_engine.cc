@@ -71,6 +71,7 @@ void LaneScheduler::offer_lanes(Block& block, ActionList& out) {
     out.add(shape_.id, kAbandon, name_of(block, 0));
     return;
   }
+  if (block.polled_clock && block.only_polls()) wake_by_clock(block, out);
   if (block.lanes > shape_.single_lanes) {
     if (block.runnable()) out.add(shape_.id, kVisitBlock, name_of(block, 0)).only_polls = block.only_polls();
     return;
@@ -85,6 +86,18 @@ void LaneScheduler::offer_lanes(Block& block, ActionList& out) {
   }
 }
 
+// A delay loop: time that nobody else moves goes on for it, in ever longer steps. Up to a point: it may never end.
+void LaneScheduler::wake_by_clock(Block& block, ActionList& out) {
+  constexpr Time kFirstStep = kMicrosecond, kLastStep = 1000 * kSecond;
+  const Time now = pass_time();
+  if (now >= block.clock_at) {
+    block.polled_clock = false;
+    block.clock_step = block.clock_step == 0 ? kFirstStep : block.clock_step * 2;
+    block.clock_at = now + block.clock_step;
+  }
+  if (block.clock_step <= kLastStep) out.wake_at(block.clock_at);
+}
+
 Block* LaneScheduler::find_block(uint64_t action_name) const {
   for (Block* block : resident_) {
     if (block && name_of(*block, 0) >> kLaneBits == action_name >> kLaneBits) return block;
@@ -93,6 +106,31 @@ Block* LaneScheduler::find_block(uint64_t action_name) const {
 }
 
 void LaneScheduler::run_lane(Block& block, const Action& action) {
+  const uint64_t advances = block.advances, clock_reads = runner_.clock_reads();
+  move_lane(block, action);
+  block.polled_clock |= runner_.clock_reads() != clock_reads;
+  if (block.advances != advances) block.clock_step = block.clock_at = 0;
+  pace_polls(block.advances != advances);
+  if (!block.finished()) return;
+  for (Block*& slot : resident_) {
+    if (slot == &block) slot = finish(block);
+  }
+}
+
+// Raw loops that get nowhere for long may compute: they get longer turns, by steps alone, so that a seed's run is the
+// same everywhere.
+void LaneScheduler::pace_polls(bool advanced) {
+  constexpr uint64_t kPatience = 2048;
+  constexpr int kLongest = 2048;
+  if (advanced) {
+    barren_steps_ = 0;
+    spin_briefly();
+  } else if (++barren_steps_ % kPatience == 0) {
+    runner_.set_later_ticks(std::min(runner_.later_ticks() * 2, kLongest));
+  }
+}
+
+void LaneScheduler::move_lane(Block& block, const Action& action) {
   if (action.kind == kAbandon) {
     runner_.abandon(block);
   } else if (action.kind == kVisitBlock) {
@@ -100,10 +138,6 @@ void LaneScheduler::run_lane(Block& block, const Action& action) {
   } else {
     if (action.kind == kResumeLane) bring_to_front(block, lane_of(action.name));
     runner_.run_one(block, action.kind == kStartLane);
-  }
-  if (!block.finished()) return;
-  for (Block*& slot : resident_) {
-    if (slot == &block) slot = finish(block);
   }
 }
 

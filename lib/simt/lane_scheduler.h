@@ -134,6 +134,9 @@ class alignas(128) LaneScheduler final : public Engine {
   Block* find_block(uint64_t action_name) const;
   void offer_lanes(Block& block, ActionList& out);
   void run_lane(Block& block, const Action& action);
+  void move_lane(Block& block, const Action& action);
+  void wake_by_clock(Block& block, ActionList& out);
+  void pace_polls(bool advanced);
   void visit_apart(Block& block);
 
   const SchedulerShape shape_;
@@ -143,6 +146,7 @@ class alignas(128) LaneScheduler final : public Engine {
   std::vector<std::unique_ptr<GridCursor>> cursors_;
   std::vector<Finished> finished_;  // not yet told
   size_t lanes_resident_ = 0;       // each may need a stack
+  uint64_t barren_steps_ = 0;       // as an engine: since a lane got further than a poll
   bool spinning_ = false;
   bool clock_read_ = false;  // in this pass
   Time now_ = 0;

@@ -131,6 +131,28 @@ TEST(CheckCommand, a_lost_rank_is_told_to_the_others_and_nobody_hangs) {
               HasSubstr("remote process exited"));
 }
 
+// Loops that only look at memory or the clock, and end: nothing else can move meanwhile.
+TEST(CheckCommand, long_loops_over_memory_and_delays_are_no_hangs) {
+  for (const std::string way : {"read", "clock"}) {
+    const CommandResult run = anygin("check --seeds 2 --once -- " ANYGIN_SIMULATED_DIR "/slow_kernels -r 2 " + way);
+    EXPECT_EQ(run.code, 0) << run.output;
+  }
+}
+
+TEST(CheckCommand, faults_that_never_strike_are_told) {
+  const std::string rest = " -- " ANYGIN_EXAMPLES_DIR "/ring -r 2";
+  EXPECT_THAT(anygin("check --seeds 1 --once --faults death:7@5" + rest).output,
+              HasSubstr("faults death:7@5: 0 struck in 1 runs; what they count is never reached"));
+  EXPECT_THAT(anygin("check --seeds 1 --once --faults lost-ack@1" + rest).output,
+              HasSubstr("faults lost-ack@1: 1 struck in 1 runs\n"));
+}
+
+TEST(CheckCommand, a_report_that_cannot_be_written_is_no_success) {
+  const CommandResult run =
+      anygin("check --seeds 1 --once --junit /nonexistent/j.xml -- " ANYGIN_EXAMPLES_DIR "/ring -r 2");
+  EXPECT_EQ(run.code, 3) << run.output;
+}
+
 TEST(CheckCommand, wrong_options_are_named) {
   EXPECT_EQ(anygin("check --shard 3/3 -- true").code, 2);
   EXPECT_EQ(anygin("check").code, 2);

@@ -117,6 +117,6 @@ if(NOT ANYGIN_SANITIZE MATCHES "address|thread")
   target_compile_definitions(check_command PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples"
     ANYGIN_SIMULATED_DIR="${ANYGIN_CONFORMANCE_DIR}" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")
   add_dependencies(check_command anygin_sim anygin_tool program_ring program_hang program_simulated_host_threads
-    program_simulated_entropy program_simulated_weak_signal program_simulated_crossed)
+    program_simulated_entropy program_simulated_weak_signal program_simulated_crossed program_slow_kernels)
   add_dependencies(sim_program anygin_sim program_ring program_alltoall_gin program_hang)
 endif()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 1's kernel keeps rank 0's waiting: it computes, watches the clock, or polls with pauses for a word that nobody sets.
-//   slow_kernels -r 2 compute|clock|poll      exit code 4: the communicator was ended as hung
+// Rank 1's kernel keeps rank 0's waiting: it computes, reads volatile memory, watches the clock, or polls with pauses for a
+// word that nobody sets.
+//   slow_kernels -r 2 compute|read|clock|poll      exit code 4: the communicator was ended as hung
 #include "../../examples/common.h"
 
 namespace {
 
 constexpr uint64_t kLongNs = 1'000'000'000;
-enum class Way { kCompute, kClock, kPoll };
+enum class Way { kCompute, kRead, kClock, kPoll };
 Way way = Way::kCompute;
 
 __device__ void take_time(unsigned* word) {
@@ -14,6 +15,10 @@ __device__ void take_time(unsigned* word) {
     unsigned value = 1;
     for (long i = 0; i < 400'000'000L; ++i) value = (value * 1664525 + 1013904223) ^ (value >> 7);
     word[1] = value;
+  } else if (way == Way::kRead) {
+    unsigned sum = 0;
+    for (int i = 0; i < 1'000'000; ++i) sum += static_cast<volatile unsigned*>(word)[i % 500];
+    word[1] = sum;
   } else if (way == Way::kClock) {
     uint64_t begin, now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
@@ -59,6 +64,6 @@ int take_turns(RankEnv& env) {
 
 int main(int argc, char** argv) {
   const std::string name = argv[argc - 1];
-  way = name == "clock" ? Way::kClock : name == "poll" ? Way::kPoll : Way::kCompute;
+  way = name == "clock" ? Way::kClock : name == "poll" ? Way::kPoll : name == "read" ? Way::kRead : Way::kCompute;
   return run_example(argc - 1, argv, take_turns);
 }

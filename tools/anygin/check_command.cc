@@ -44,10 +44,11 @@ class Check {
   void judge(uint64_t seed, const SimRun& run);
   void show_progress(bool last);
   int report();
+  void print_faults() const;
   std::string explain(const Failure& failure);
   void print_bound() const;
-  void write_junit() const;
-  void write_digests() const;
+  bool write_junit() const;
+  bool write_digests() const;
   SimRunRequest with_seed(uint64_t seed) const {
     SimRunRequest run = request_.run;
     run.seed = seed;
@@ -62,7 +63,7 @@ class Check {
   uint64_t next_ = 0;
   bool stop_ = false;
   uint64_t runs_ = 0;
-  uint64_t longest_ = 0, actors_ = 0;
+  uint64_t longest_ = 0, actors_ = 0, faults_ = 0;
   std::set<uint64_t> distinct_;
   std::map<uint64_t, std::string> digests_;  // by seed, if they are wanted: a line each
   std::vector<Failure> failures_;
@@ -98,6 +99,7 @@ void Check::judge(uint64_t seed, const SimRun& run) {
     distinct_.insert(run.result->choices_digest);
     longest_ = std::max(longest_, run.result->steps);
     actors_ = std::max(actors_, run.result->actors);
+    faults_ += run.result->faults;
     if (!request_.digests_file.empty()) {
       digests_[seed] = fmt::format("{} {:016x} {} steps, exit code {}\n", seed, run.result->digest, run.result->steps,
                                    run.exit_code);
@@ -165,9 +167,17 @@ void Check::print_bound() const {
       strategy->depth, actors_, longest_, strategy->depth, p, runs_, 1 - std::pow(1 - p, static_cast<double>(runs_)));
 }
 
+// A plan that never strikes proves nothing.
+void Check::print_faults() const {
+  if (request_.run.faults.empty() || request_.run.faults == "none") return;
+  fmt::print("faults {}: {} struck in {} runs{}\n", request_.run.faults, faults_, runs_,
+             faults_ == 0 ? "; what they count is never reached, or the rank is not there" : "");
+}
+
 int Check::report() {
   show_progress(true);
   print_bound();
+  print_faults();
   int exit_code = 0;
   for (const Failure& failure : failures_) {
     const bool hang = failure.run.outcome == RunOutcome::kHang;
@@ -188,19 +198,20 @@ int Check::report() {
   }
   fmt::print("{}: {} runs, {} distinct, profile {}, strategy {}: {}\n", fmt::join(request_.run.command, " "), runs_,
              distinct_.size(), request_.run.profile, request_.run.strategy, failures_.empty() ? "clean" : "not clean");
-  if (!request_.junit_file.empty()) write_junit();
-  if (!request_.digests_file.empty()) write_digests();
-  return exit_code;
+  const bool junit = request_.junit_file.empty() || write_junit();
+  const bool digests = request_.digests_file.empty() || write_digests();
+  return exit_code == 0 && !(junit && digests) ? kExitEnvironment : exit_code;
 }
 
-void Check::write_digests() const {
+bool Check::write_digests() const {
   std::string text;
   for (const auto& [seed, line] : digests_) text += line;
   const Status written = sim::write_file(request_.digests_file, text);
   if (!written.ok()) fmt::print(stderr, "anygin check: {}\n", written.message());
+  return written.ok();
 }
 
-void Check::write_junit() const {
+bool Check::write_junit() const {
   const auto escape = [](std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -218,6 +229,7 @@ void Check::write_junit() const {
   text += "  </testcase>\n</testsuite>\n";
   const Status written = sim::write_file(request_.junit_file, text);
   if (!written.ok()) fmt::print(stderr, "anygin check: {}\n", written.message());
+  return written.ok();
 }
 
 int Check::run() {
