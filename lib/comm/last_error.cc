@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/comm/last_error.h"
 
+#include <memory>
 #include <string>
 
 #include "anygin/base/log.h"
@@ -8,13 +9,14 @@
 namespace anygin::comm {
 namespace {
 
-// Stays where it is: programs keep the pointer. Longer messages are cut.
+// Stays where it is: programs keep the pointer. Longer messages are cut. Not in the thread's static memory, of which a
+// library that is loaded late gets little.
 struct Text {
   char bytes[2048] = {};
 };
 Text& own_text() {
-  thread_local Text text;
-  return text;
+  thread_local const std::unique_ptr<Text> text = std::make_unique<Text>();
+  return *text;
 }
 
 }  // namespace

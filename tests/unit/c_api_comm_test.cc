@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators and groups through nccl.h: the error rows of contract 2.4, each with the corrected call.
 #include <cstring>
+#include <string>
 
 #include "unit/nccl_ranks.h"
 
@@ -107,6 +108,15 @@ TEST(CApiComm, AGroupJoinsSeveralRanksOfOneThread) {
     ASSERT_NE(comm, nullptr);
     ANYGIN_NCCL_OK(ncclCommDestroy(comm));
   }
+}
+
+TEST(CApiComm, TheTextOfTheLastErrorStaysWhereItIs) {
+  EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+  const char* const kept = ncclGetLastError(nullptr);
+  const std::string first = kept;
+  EXPECT_EQ(ncclCommInitRank(nullptr, 1, ncclUniqueId{}, 0), ncclInvalidArgument);
+  EXPECT_EQ(ncclGetLastError(nullptr), kept);
+  EXPECT_NE(kept, first);
 }
 
 TEST(CApiComm, TheLastErrorOfAGroupIsItsResult) {
