@@ -3,14 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "anygin/base/mutant.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
-#include "anygin/simt/cuda_error.h"
-#include "anygin/simt/device.h"
 
 namespace anygin::comm {
 namespace {
@@ -119,41 +116,16 @@ std::vector<LaneTask> Exchange::make_tasks(const std::vector<CallRequest>& reque
   return tasks;
 }
 
-namespace {
-
-// `later` goes on behind all that is queued on `earlier` now.
-Status chain(simt::Stream* earlier, simt::Stream* later) {
-  simt::Event* event = simt::create_event(false);
-  int error = simt::record_event(event, earlier);
-  if (error == 0) error = simt::stream_wait_event(later, event);
-  simt::destroy_event(event);
-  if (error == 0) return Status();
-  return Status(Code::kCudaError, "stream",
-                fmt::format("the streams of a group cannot be joined: cudaError {}", error));
-}
-
-}  // namespace
-
-Status Exchange::launch(const std::vector<StreamCall>& calls) {
-  std::vector<CallRequest> requests;
-  std::vector<simt::Stream*> others;
-  simt::Stream* first = calls.front().stream;
-  for (const StreamCall& call : calls) {
-    requests.push_back(call.request);
-    const bool known = call.stream == first || std::find(others.begin(), others.end(), call.stream) != others.end();
-    if (!known) others.push_back(call.stream);
-  }
+Status Exchange::launch(const std::vector<CallRequest>& requests, simt::Stream* stream) {
   const std::string what = requests.size() == 1
                                ? describe(requests.front())
                                : fmt::format("a group of {} calls from {} on", requests.size(), describe(requests[0]));
-  for (simt::Stream* other : others) ANYGIN_TRY(chain(other, first));
   const size_t together = MUTANT(exchange_group_in_pieces) ? 1 : requests.size();
   for (auto at = requests.begin(); at != requests.end(); at += static_cast<ptrdiff_t>(together)) {
     const std::vector<CallRequest> some(at, at + static_cast<ptrdiff_t>(together));
     ANYGIN_TRY(queue_.launch(
-        first, [this, some] { return make_tasks(some); }, what));
+        stream, [this, some] { return make_tasks(some); }, what));
   }
-  for (simt::Stream* other : others) ANYGIN_TRY(chain(first, other));
   return Status();
 }
 
@@ -176,31 +148,16 @@ bool Exchange::remove_sum(size_t index) {
 }
 
 // --- Groups ----------------------------------------------------------------------------------------------------------
-Status ExchangeRound::add(const Exchange::StreamCall& call) {
-  const uint64_t capture = HostQueue::capture_of(call.stream);
-  if (!calls_.empty() && capture != capture_) {
-    return Status(Code::kInvalidUsage, call.request.where,
-                  "the communicator's streams in a group must all be captured by one graph, or none of them");
-  }
-  capture_ = capture;
-  calls_.push_back(call);
+ExchangeRound::ExchangeRound(Communicator& communicator) : exchange_(*communicator.exchange()) {}
+
+Status ExchangeRound::add(const ExchangeCall& call) {
+  ANYGIN_TRY(join(call.request.where, call.stream));
+  requests_.push_back(call.request);
   return Status();
 }
 
-Status submit_exchange(Communicator& communicator, const Exchange::StreamCall& call) {
-  const bool alone = !group_active();
-  if (alone) group_start();
-  auto round = std::static_pointer_cast<ExchangeRound>(group_round(JobKind::kExchange, &communicator));
-  Status added;
-  if (!round) {
-    round = std::make_shared<ExchangeRound>(*communicator.exchange());
-    added = group_submit(
-        {JobKind::kExchange, &communicator, communicator.device(), [round] { return round->launch(); }, round});
-  }
-  if (added.ok()) added = round->add(call);
-  if (!alone) return added;
-  group_note(added);
-  return group_end();
+Status submit_exchange(Communicator& communicator, const ExchangeCall& call) {
+  return submit_to_round<ExchangeRound>(JobKind::kExchange, communicator, communicator.device(), call);
 }
 
 }  // namespace anygin::comm

@@ -11,8 +11,8 @@
 
 #include "anygin/backends/backend.h"
 #include "anygin/comm/exchange_core.h"
-#include "anygin/comm/group.h"
 #include "anygin/comm/host_queue.h"
+#include "anygin/comm/stream_round.h"
 
 namespace anygin::comm {
 
@@ -32,13 +32,9 @@ class Exchange {
   static Result<std::unique_ptr<Exchange>> open(HostQueue& queue, BackendListener& listener, int device);
   ~Exchange();
 
-  struct StreamCall {
-    CallRequest request;
-    simt::Stream* stream = nullptr;
-  };
-  // Queues the calls: they begin together, when all their streams are there, and all streams go on when all are done.
-  // Enqueued on return, no more.
-  Status launch(const std::vector<StreamCall>& calls);
+  // Queues the calls: they begin together, when the stream is there, and it goes on when all are done. Enqueued on
+  // return, no more.
+  Status launch(const std::vector<CallRequest>& requests, simt::Stream* stream);
 
   // Operators that the program made, numbered from 0. Any thread.
   size_t add_sum(const ScaledSum& sum);
@@ -62,23 +58,26 @@ class Exchange {
   std::vector<ScaledSum> sums_;
 };
 
-// The calls of a group on one communicator.
-class ExchangeRound final : public GroupRound {
- public:
-  explicit ExchangeRound(Exchange& exchange) : exchange_(exchange) {}
+struct ExchangeCall {
+  CallRequest request;
+  simt::Stream* stream = nullptr;
+};
 
-  // kInvalidUsage if the streams are not all in the same capture, or all in none.
-  Status add(const Exchange::StreamCall& call);
-  Status launch() override { return calls_.empty() ? Status() : exchange_.launch(calls_); }
-  uint64_t capture() const override { return capture_; }
+// The calls of a group on one communicator.
+class ExchangeRound final : public StreamRound {
+ public:
+  explicit ExchangeRound(Communicator& communicator);
+
+  Status add(const ExchangeCall& call);
 
  private:
+  Status launch_on(simt::Stream* stream) override { return exchange_.launch(requests_, stream); }
+
   Exchange& exchange_;
-  std::vector<Exchange::StreamCall> calls_;
-  uint64_t capture_ = 0;
+  std::vector<CallRequest> requests_;
 };
 
 // Now, or with the thread's group.
-Status submit_exchange(Communicator& communicator, const Exchange::StreamCall& call);
+Status submit_exchange(Communicator& communicator, const ExchangeCall& call);
 
 }  // namespace anygin::comm

@@ -8,7 +8,6 @@
 
 #include "anygin/base/mutant.h"
 #include "anygin/comm/communicator.h"
-#include "anygin/simt/device.h"
 
 namespace anygin::comm {
 
@@ -43,35 +42,28 @@ std::string PutTask::describe() const {
 
 // --- The calls of a group --------------------------------------------------------------------------------------------
 Status HostRmaRound::add(HostRmaCall call) {
-  const uint64_t capture = HostQueue::capture_of(call.stream);
-  if (!calls_.empty() && capture != capture_) {
-    return Status(Code::kInvalidUsage, call.name,
-                  "the communicator's streams in a group must all be captured by one graph, or none of them");
-  }
-  capture_ = capture;
-  if (std::find(streams_.begin(), streams_.end(), call.stream) == streams_.end()) streams_.push_back(call.stream);
+  ANYGIN_TRY(join(call.name, call.stream));
   calls_.push_back(std::move(call));
   return Status();
 }
 
-Status HostRmaRound::launch() {
-  ANYGIN_TRY(join_streams(true));
+Status HostRmaRound::launch_on(simt::Stream* stream) {
   for (size_t at = 0; at < calls_.size();) {
     size_t end = at;
     while (end < calls_.size() && std::holds_alternative<HostPut>(calls_[end].what)) ++end;
     if (end == at) {
-      ANYGIN_TRY(launch_wait(calls_[at++]));
+      ANYGIN_TRY(launch_wait(calls_[at++], stream));
     } else {
-      ANYGIN_TRY(launch_puts(at, end));
+      ANYGIN_TRY(launch_puts(at, end, stream));
       at = end;
     }
   }
-  return join_streams(false);
+  return Status();
 }
 
 // Puts to different peers are in different lanes: they run at the same time.
-Status HostRmaRound::launch_puts(size_t first, size_t end) {
-  const Channel channel = capture_ != 0 ? Channel::kCapturedHostRma : Channel::kHostRma;
+Status HostRmaRound::launch_puts(size_t first, size_t end, simt::Stream* stream) {
+  const Channel channel = capture() != 0 ? Channel::kCapturedHostRma : Channel::kHostRma;
   std::vector<HostPut> puts;
   for (size_t i = first; i < end; ++i) puts.push_back(std::get<HostPut>(calls_[i].what));
   HostQueue& queue = *communicator_.host_queue();
@@ -79,7 +71,7 @@ Status HostRmaRound::launch_puts(size_t first, size_t end) {
   const std::string what = fmt::format("{} of rank {} to rank {}{}", calls_[first].name, communicator_.rank(),
                                        puts.front().peer, puts.size() == 1 ? "" : " and others of its group");
   return queue.launch(
-      streams_.front(),
+      stream,
       [channel, puts, piece] {
         std::vector<LaneTask> tasks;
         for (const HostPut& put : puts) {
@@ -90,41 +82,14 @@ Status HostRmaRound::launch_puts(size_t first, size_t end) {
       what);
 }
 
-Status HostRmaRound::launch_wait(const HostRmaCall& call) {
-  const Channel channel = capture_ != 0 ? Channel::kCapturedHostRma : Channel::kHostRma;
-  return communicator_.host_queue()->launch_wait(streams_.front(), channel, std::get<HostWait>(call.what).counts,
+Status HostRmaRound::launch_wait(const HostRmaCall& call, simt::Stream* stream) {
+  const Channel channel = capture() != 0 ? Channel::kCapturedHostRma : Channel::kHostRma;
+  return communicator_.host_queue()->launch_wait(stream, channel, std::get<HostWait>(call.what).counts,
                                                  fmt::format("{} of rank {}", call.name, communicator_.rank()));
 }
 
-// Before: the launch comes behind what all streams have. After: what comes on any of them is behind it.
-Status HostRmaRound::join_streams(bool before) const {
-  for (size_t i = 1; i < streams_.size(); ++i) {
-    simt::Stream* from = before ? streams_[i] : streams_.front();
-    simt::Stream* to = before ? streams_.front() : streams_[i];
-    simt::Event* event = simt::create_event(false);
-    int error = simt::record_event(event, from);
-    if (error == 0) error = simt::stream_wait_event(to, event);
-    simt::destroy_event(event);
-    if (error != 0)
-      return Status(Code::kCudaError, "group", fmt::format("its streams cannot be joined: cudaError {}", error));
-  }
-  return Status();
-}
-
 Status submit_host_rma(Communicator& communicator, HostRmaCall call) {
-  const bool alone = !group_active();
-  if (alone) group_start();
-  auto round = std::static_pointer_cast<HostRmaRound>(group_round(JobKind::kHostRma, &communicator));
-  Status added;
-  if (!round) {
-    round = std::make_shared<HostRmaRound>(communicator);
-    added = group_submit(
-        {JobKind::kHostRma, &communicator, communicator.device(), [round] { return round->launch(); }, round});
-  }
-  if (added.ok()) added = round->add(std::move(call));
-  if (!alone) return added;
-  group_note(added);
-  return group_end();
+  return submit_to_round<HostRmaRound>(JobKind::kHostRma, communicator, communicator.device(), std::move(call));
 }
 
 }  // namespace anygin::comm

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "anygin/base/status.h"
-#include "anygin/comm/group.h"
 #include "anygin/comm/host_queue.h"
+#include "anygin/comm/stream_round.h"
 
 namespace anygin::comm {
 
@@ -60,23 +60,19 @@ class PutTask final : public HostTask {
 
 // The one-sided calls of a group and communicator: puts and signals that follow each other are one batch, each wait is
 // one of its own.
-class HostRmaRound final : public GroupRound {
+class HostRmaRound final : public StreamRound {
  public:
   explicit HostRmaRound(Communicator& communicator) : communicator_(communicator) {}
 
   Status add(HostRmaCall call);
-  Status launch() override;
-  uint64_t capture() const override { return capture_; }
 
  private:
-  Status launch_puts(size_t first, size_t end);
-  Status launch_wait(const HostRmaCall& call);
-  Status join_streams(bool before) const;
+  Status launch_on(simt::Stream* stream) override;
+  Status launch_puts(size_t first, size_t end, simt::Stream* stream);
+  Status launch_wait(const HostRmaCall& call, simt::Stream* stream);
 
   Communicator& communicator_;
   std::vector<HostRmaCall> calls_;
-  std::vector<simt::Stream*> streams_;  // the first one is launched on
-  uint64_t capture_ = 0;
 };
 
 }  // namespace anygin::comm
