@@ -85,12 +85,7 @@ void die_while(Rank& rank, Blocked where) {
   wait_for_the_dead(rank, comm, window, where);
   const uint64_t took_ns = now_ns() - *static_cast<const volatile uint64_t*>(theirs);
   if (took_ns > 1'000'000'000) rank.fail("the wait ended " + std::to_string(took_ns / 1000000) + " ms after the death, should be within 1 s");
-  ncclResult_t async_error = ncclSuccess;
-  rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
-  rank.expect_eq(static_cast<int>(async_error), static_cast<int>(ncclRemoteError), "async error after the peer's death");
-  if (std::string(ncclGetLastError(rank.comm)).find("rank 1") == std::string::npos) {
-    rank.fail(std::string("the last error does not name rank 1: ") + ncclGetLastError(rank.comm));
-  }
+  rank.expect_async_error(ncclRemoteError, {"rank 1"});
   rank.abandon();
 }
 
@@ -300,15 +295,7 @@ void run_misuse(Rank& rank, Wrong wrong) {
   rank.expect_eq(*passed.device(), good ? 1u : 0u, "kernels that went on");
   const auto* const bytes = static_cast<const unsigned char*>(buffer);
   for (int i = 1000; i < 4096; ++i) rank.expect_eq(static_cast<int>(bytes[i]), 0x5a, "byte behind the window");
-  if (!good) {
-    ncclResult_t async_error = ncclSuccess;
-    rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
-    rank.expect_eq(static_cast<int>(async_error), static_cast<int>(ncclInvalidUsage), "async error after a misuse");
-    const std::string said = ncclGetLastError(rank.comm);
-    for (const std::string& part : {std::string("ncclGin::put by rank 0"), limit_of(wrong, comm), std::string("[at ")}) {
-      if (said.find(part) == std::string::npos) rank.fail("the last error does not say '" + part + "': " + said);
-    }
-  }
+  if (!good) rank.expect_async_error(ncclInvalidUsage, {"ncclGin::put by rank 0", limit_of(wrong, comm), "[at "});
   rank.abandon();
 }
 
@@ -352,13 +339,10 @@ void run_barrier_index(Rank& rank, Barrier kind, uint32_t index) {
   good ? rank.expect_eq(static_cast<int>(error), static_cast<int>(cudaSuccess), "the stream's error") : rank.expect_lost(error, "the stream's error");
   rank.expect_eq(*passed.device(), good ? 1u : 0u, "kernels that went on");
   if (good) return;
-  ncclResult_t async_error = ncclSuccess;
-  rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
-  const std::string said = ncclGetLastError(rank.comm);  // of this rank or of the one that came first
+  if (rank.async_error() == ncclSuccess) rank.fail("no asynchronous error after a misuse");
+  // Of this rank or of the one that came first.
   const std::string what = "barrier index " + std::to_string(index) + " is beyond the " + std::to_string(granted) + " granted; ";
-  for (const std::string& part : {std::string("ncclGinBarrierSession by rank "), what, std::string("[at ")}) {
-    if (said.find(part) == std::string::npos) rank.fail("the last error does not say '" + part + "': " + said);
-  }
+  rank.expect_last_error({"ncclGinBarrierSession by rank ", what, "[at "});
   rank.abandon();
 }
 
@@ -395,16 +379,7 @@ void run_other_size(Rank& rank, size_t offset, bool good) {
     rank.window(4096);  // collective: rank 1 stays until rank 0 is done
   } else {
     // The misuse ends the communicator on every rank.
-    const auto since = Clock::now();
-    ncclResult_t async_error = ncclSuccess;
-    while (async_error == ncclSuccess && Clock::now() - since < kBound) {
-      rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
-    }
-    if (async_error == ncclSuccess) rank.fail("no async error within 1 s of the misuse");
-    const std::string said = ncclGetLastError(rank.comm);  // P32: the peer and the cause
-    for (const std::string& part : {rank.rank == 0 ? std::string("") : std::string("rank 0 ended it"), std::string("outside the window of 8192 bytes")}) {
-      if (said.find(part) == std::string::npos) rank.fail("the last error does not say '" + part + "': " + said);
-    }
+    rank.expect_async_error(rank.rank == 0 ? ncclInvalidUsage : ncclRemoteError, {rank.rank == 0 ? "" : "rank 0 ended it", "outside the window of 8192 bytes"});
   }
   rank.abandon();
 }

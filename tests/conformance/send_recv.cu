@@ -150,13 +150,8 @@ CONFORMANCE_CASE(M11_R_counts_that_differ, 2) {
     rank.must(ncclRecv(buffers.at(0), 9, ncclUint64, 0, rank.comm, rank.stream), "ncclRecv");
   }
   rank.expect_lost(cudaStreamSynchronize(rank.stream), "the stream's error");
-  ncclResult_t async_error = ncclSuccess;
-  rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
-  const ncclResult_t wanted = rank.rank == 1 ? ncclInvalidUsage : ncclRemoteError;
-  rank.expect_eq(static_cast<int>(async_error), static_cast<int>(wanted), "async error");
-  const std::string text = ncclGetLastError(rank.comm);
-  const std::string words = "ncclRecv of 9 uint64 from rank 0 meets ncclSend of 10 uint64 of rank 0";
-  if (text.find(words) == std::string::npos) rank.fail("the last error does not say what differs: " + text);
+  rank.expect_async_error(rank.rank == 1 ? ncclInvalidUsage : ncclRemoteError,
+                          {"ncclRecv of 9 uint64 from rank 0 meets ncclSend of 10 uint64 of rank 0"});
   rank.abandon();
 }
 
@@ -166,9 +161,7 @@ CONFORMANCE_CASE_WITH(P34_a_cycle_of_sends_ends_with_a_report, 2, {"ANYGIN_HANG_
   send(rank, buffers.at(0), 1 - rank.rank);
   receive(rank, buffers.at(1), 1 - rank.rank);
   rank.expect_lost(cudaStreamSynchronize(rank.stream), "the stream's error");
-  ncclResult_t async_error = ncclSuccess;
-  rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
-  rank.expect_eq(static_cast<int>(async_error), static_cast<int>(ncclRemoteError), "async error");
+  rank.expect_async_error(ncclRemoteError);
   rank.abandon();
 }
 
@@ -200,11 +193,7 @@ CONFORMANCE_CASE_WITH(P32_the_death_of_a_peer_ends_a_collective, 3, {}, 1) {
   const cudaError_t error = cudaStreamSynchronize(rank.stream);
   if (Clock::now() - since > kBound + std::chrono::milliseconds(200)) rank.fail("the collective outlived the peer by more than 1 s");
   rank.expect_lost(error, "the stream's error after the peer's death");
-  ncclResult_t async_error = ncclSuccess;
-  rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
-  rank.expect_eq(static_cast<int>(async_error), static_cast<int>(ncclRemoteError), "async error after the peer's death");
-  const std::string text = ncclGetLastError(rank.comm);
-  if (text.find("rank 1") == std::string::npos) rank.fail("the last error does not name rank 1: " + text);
+  rank.expect_async_error(ncclRemoteError, {"rank 1"});
   rank.abandon();
 }
 
