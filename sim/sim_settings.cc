@@ -12,6 +12,13 @@ Status bad(std::string_view key, std::string_view value, std::string_view right)
   return Status(Code::kInvalidArgument, "ANYGIN_SIM", fmt::format("{}={}: {} would be right", key, value, right));
 }
 
+template <typename Number>
+Status take_number(std::string_view key, std::string_view value, Number* number) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *number);
+  const bool whole = error == std::errc() && end == value.data() + value.size();
+  return whole && *number > 0 ? Status() : bad(key, value, "a number from 1 on");
+}
+
 Status take_setting(std::string_view key, std::string_view value, SimSettings* settings) {
   if (key == "strategy") {
     Result<StrategyChoice> strategy = parse_strategy(value);
@@ -21,12 +28,8 @@ Status take_setting(std::string_view key, std::string_view value, SimSettings* s
     settings->strategy.expected_steps = steps;
     return Status();
   }
-  if (key == "steps") {
-    const auto [end, error] =
-        std::from_chars(value.data(), value.data() + value.size(), settings->strategy.expected_steps);
-    const bool whole = error == std::errc() && end == value.data() + value.size();
-    return whole && settings->strategy.expected_steps > 0 ? Status() : bad(key, value, "a number from 1 on");
-  }
+  if (key == "steps") return take_number(key, value, &settings->strategy.expected_steps);
+  if (key == "parent") return take_number(key, value, &settings->parent);
   if (key == "faults") {
     Result<FaultPlan> faults = FaultPlan::parse(value);
     if (!faults.ok()) return faults.status();
@@ -41,7 +44,7 @@ Status take_setting(std::string_view key, std::string_view value, SimSettings* s
                             : key == "choices" ? &settings->choices_file
                             : key == "result"  ? &settings->result_file
                                                : nullptr;
-  if (file == nullptr) return bad(key, value, "one of strategy, steps, faults, replay, mode, choices, result");
+  if (file == nullptr) return bad(key, value, "one of strategy, steps, faults, replay, mode, choices, result, parent");
   *file = value;
   return Status();
 }

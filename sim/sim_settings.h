@@ -20,6 +20,7 @@ struct SimSettings {
   std::string choices_file;                      // choices=<file>: write the choices there
   std::string result_file;                       // result=<file>: write the result there
   FaultPlan faults;                              // faults=<plan>
+  int parent = 0;                                // parent=<pid>: the run ends with this process; 0: with nobody
 };
 
 Result<SimSettings> parse_sim_settings(std::string_view text);

@@ -2,8 +2,11 @@
 #include "anygin/sim/simulation.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -36,6 +39,13 @@ std::unique_ptr<TraceSink> open_trace_file(Clock& clock) {
   return std::move(*file);
 }
 
+// A run that nobody reads any more ends: `anygin check` may be killed.
+void end_with(int parent) {
+  if (parent == 0) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(2);  // it went before the line above
+}
+
 std::string kernel_name(const void* function) {
   const simt::KernelRecord* const record = simt::anygin_find_kernel(function);
   return record != nullptr ? record->name : describe_site(function);
@@ -53,6 +63,7 @@ void Simulation::start() {
   if (!environment.ok()) refuse(environment.status(), 2);
   Result<SimSettings> settings = parse_sim_settings(environment->sim);
   if (!settings.ok()) refuse(settings.status(), 2);
+  end_with(settings->parent);
   settings->seed = environment->seed;
   simulation = new Simulation(*settings);
   std::atexit([] { simulation->finish(); });

@@ -139,6 +139,19 @@ TEST(CheckCommand, long_loops_over_memory_and_delays_are_no_hangs) {
   }
 }
 
+TEST(CheckCommand, what_it_started_ends_with_it) {
+  const Folder folder;
+  // The program waits for a writer that never comes.
+  const CommandResult run = run_command(
+      "mkfifo " + folder.path + "/never; " ANYGIN_TOOL " check --seeds 1 --timeout 60 -- /bin/cat " + folder.path +
+          "/never & check=$!; for i in $(seq 100); do child=$(cat /proc/$check/task/*/children 2>/dev/null); "
+          "[ -z \"$child\" ] || break; sleep 0.05; done; sleep 0.5; [ -d /proc/$child ] && echo started; kill -9 "
+          "$check; "
+          "for i in $(seq 100); do [ -d /proc/$child ] || break; sleep 0.05; done; [ -d /proc/$child ] || echo ended",
+      18);
+  EXPECT_EQ(run.output, "started\nended\n");
+}
+
 TEST(CheckCommand, faults_that_never_strike_are_told) {
   const std::string rest = " -- " ANYGIN_EXAMPLES_DIR "/ring -r 2";
   EXPECT_THAT(anygin("check --seeds 1 --once --faults death:7@5" + rest).output,

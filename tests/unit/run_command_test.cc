@@ -66,6 +66,14 @@ TEST(RunJob, the_first_failing_rank_gives_the_exit_code_and_ends_the_others) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("rank 1: exit code 7"));
 }
 
+TEST(RunJob, what_the_others_say_within_a_second_of_a_failure_is_told) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_job(shell(2, "if [ $RANK = 1 ]; then exit 7; fi; sleep 1; echo rank 1 was lost; exit 5")), 7);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "[0] rank 1 was lost\n");
+  testing::internal::GetCapturedStderr();
+}
+
 TEST(RunJob, a_signal_shows_as_128_plus_its_number) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_job(shell(2, "if [ $RANK = 0 ]; then kill -9 $$; fi; sleep 100")), 128 + SIGKILL);

@@ -54,7 +54,7 @@ TEST(SimTexts, ARunResultIsReadBack) {
 
 TEST(SimTexts, SettingsAreReadAndWrongOnesNamed) {
   Result<SimSettings> settings =
-      parse_sim_settings("strategy=pct:2,steps=500,replay=/a/b,mode=tolerant,choices=c,result=r");
+      parse_sim_settings("strategy=pct:2,steps=500,replay=/a/b,mode=tolerant,choices=c,result=r,parent=7");
   ASSERT_TRUE(settings.ok()) << settings.status().message();
   EXPECT_EQ(describe(settings->strategy), "pct:2");
   EXPECT_EQ(settings->strategy.expected_steps, 500u);
@@ -62,7 +62,8 @@ TEST(SimTexts, SettingsAreReadAndWrongOnesNamed) {
   EXPECT_EQ(settings->replay_mode, ReplayMode::kTolerant);
   EXPECT_EQ(settings->choices_file, "c");
   EXPECT_EQ(settings->result_file, "r");
-  for (const char* wrong : {"strategy=best", "steps=0", "steps=x", "mode=lax", "color=red", "strategy"}) {
+  EXPECT_EQ(settings->parent, 7);
+  for (const char* wrong : {"strategy=best", "steps=0", "steps=x", "parent=0", "mode=lax", "color=red", "strategy"}) {
     EXPECT_FALSE(parse_sim_settings(wrong).ok()) << wrong;
   }
 }

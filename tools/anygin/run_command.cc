@@ -28,6 +28,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kGrace = std::chrono::seconds(2);  // between SIGTERM and SIGKILL
+// Between a rank's failure and SIGTERM: the others learn of it within a second, and say what they were waiting for.
+constexpr auto kLastWords = std::chrono::milliseconds(1500);
 
 bool is_free(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -80,13 +82,15 @@ class Job {
   void wait_for_events(int signal_fd);
   void read_all();
   void reap();
-  void end_all(int exit_code, const std::string& why);
+  void end_all(int exit_code, const std::string& why, Clock::duration last_words = Clock::duration::zero());
+  void end_those_left();
   bool running() const;
 
   const RunRequest& request_;
   std::vector<RankProcess> ranks_;
   int exit_code_ = 0;
   bool ending_ = false;
+  Clock::time_point terminate_at_ = Clock::time_point::max();
   Clock::time_point kill_at_ = Clock::time_point::max();
 };
 
@@ -127,19 +131,30 @@ void Job::reap() {
     if (rank.exit_code() == 0) continue;
     const std::string how = rank.exit_code() > 128 ? fmt::format("ended by signal {}", rank.exit_code() - 128)
                                                    : fmt::format("exit code {}", rank.exit_code());
-    end_all(rank.exit_code(), fmt::format("rank {}: {}", rank.rank(), how));
+    end_all(rank.exit_code(), fmt::format("rank {}: {}", rank.rank(), how), kLastWords);
   }
 }
 
-void Job::end_all(int exit_code, const std::string& why) {
+// The first call gives the exit code and is told; a later one may only hurry.
+void Job::end_all(int exit_code, const std::string& why, Clock::duration last_words) {
+  terminate_at_ = std::min(terminate_at_, Clock::now() + last_words);
   if (ending_) return;
   ending_ = true;
   exit_code_ = exit_code;
   fmt::print(stderr, "anygin run: {}; ending the other ranks\n", why);
-  for (const RankProcess& rank : ranks_) {
-    if (!rank.exited()) rank.signal_group(SIGTERM);
+}
+
+void Job::end_those_left() {
+  const auto now = Clock::now();
+  const bool terminated = kill_at_ != Clock::time_point::max();
+  if (!terminated && now >= terminate_at_) {
+    for (const RankProcess& rank : ranks_) {
+      if (!rank.exited()) rank.signal_group(SIGTERM);
+    }
+    kill_at_ = now + kGrace;
+  } else if (now >= kill_at_) {
+    for (const RankProcess& rank : ranks_) rank.signal_group(SIGKILL);
   }
-  kill_at_ = Clock::now() + kGrace;
 }
 
 int Job::run(int port, const std::string& token) {
@@ -159,9 +174,7 @@ int Job::run(int port, const std::string& token) {
     if (request_.timeout_s > 0 && Clock::now() - begin > std::chrono::duration<double>(request_.timeout_s)) {
       end_all(124, fmt::format("not done after {} s", request_.timeout_s));
     }
-    if (Clock::now() >= kill_at_) {
-      for (const RankProcess& rank : ranks_) rank.signal_group(SIGKILL);
-    }
+    end_those_left();
     read_all();
     reap();
   }

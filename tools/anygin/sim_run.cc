@@ -31,7 +31,7 @@ std::string temporary_name() {
 }
 
 std::string settings_of(const SimRunRequest& request, const std::string& result_file) {
-  std::string text = fmt::format("strategy={},result={}", request.strategy, result_file);
+  std::string text = fmt::format("strategy={},result={},parent={}", request.strategy, result_file, getpid());
   if (request.expected_steps > 0) text += fmt::format(",steps={}", request.expected_steps);
   if (!request.faults.empty()) text += fmt::format(",faults={}", request.faults);
   if (!request.replay_file.empty()) {
