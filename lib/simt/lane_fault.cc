@@ -23,7 +23,16 @@ namespace {
 
 constexpr size_t kSignalStackBytes = 128 * 1024;  // handlers behind ours may be a sanitizer's
 
-struct sigaction action_before;  // written once, before the handler is in place
+// What a lane's own code can raise.
+struct WatchedSignal {
+  int number;
+  struct sigaction before;  // written once, before the handler is in place
+};
+WatchedSignal watched[] = {{SIGSEGV, {}}, {SIGFPE, {}}};
+
+WatchedSignal& watched_signal(int number) {
+  return watched[number == SIGSEGV ? 0 : 1];
+}
 
 const char* stack_pointer(const void* context) {
 #if defined(__x86_64__)
@@ -60,7 +69,7 @@ class Line {
   size_t used_ = 0;
 };
 
-void report(const LaneRunner& runner, const void* address, const char* sp) {
+void report(const LaneRunner& runner, int signal, const void* address, const char* sp) {
   const Block& block = runner.block();
   const StackPool& stacks = runner.stacks_of_block();
   const Index3 thread = block.grid->thread_of(block.current);
@@ -68,7 +77,10 @@ void report(const LaneRunner& runner, const void* address, const char* sp) {
   Line line;
   line.add("anygin ERROR: kernel {} (grid {}): block ({},{},{}) thread ({},{},{}): ", kernel_name(*block.grid),
            block.grid->id, block.index.x, block.index.y, block.index.z, thread.x, thread.y, thread.z);
-  if (stacks.in_guard(address)) {
+  if (signal == SIGFPE) {
+    line.add(
+        "integer division by zero, or of the least number by -1 (SIGFPE); on a GPU the quotient would be undefined");
+  } else if (stacks.in_guard(address)) {
     line.add("its stack of {} KiB overflowed (SIGSEGV at {}, in the guard below a stack); {}", bytes / 1024, address,
              StackRemedy(bytes).text);
   } else {
@@ -89,10 +101,11 @@ bool is_function(const struct sigaction& action) {
 
 // Calls the handler that was there before, the way the kernel would have.
 void call_before(int signal, siginfo_t* info, void* context) {
-  const struct sigaction before = action_before;
+  struct sigaction& kept = watched_signal(signal).before;
+  const struct sigaction before = kept;
   if ((before.sa_flags & SA_RESETHAND) != 0) {
-    action_before.sa_flags = 0;
-    action_before.sa_handler = SIG_DFL;
+    kept.sa_flags = 0;
+    kept.sa_handler = SIG_DFL;
   }
   pthread_sigmask(SIG_BLOCK, &before.sa_mask, nullptr);  // until the handler returns
   if ((before.sa_flags & SA_NODEFER) != 0) {
@@ -108,15 +121,15 @@ void call_before(int signal, siginfo_t* info, void* context) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const bool sent = info->si_code <= 0;  // by kill() and the like: no lane's doing
+  const struct sigaction& before = watched_signal(signal).before;
   // A handler of the program may mend faults: then they are none of our business, unless a stack ended.
-  if (current_runner && !sent &&
-      (!is_function(action_before) || current_runner->stacks_of_block().in_guard(info->si_addr))) {
-    report(*current_runner, info->si_addr, stack_pointer(context));
+  if (current_runner && !sent && (!is_function(before) || current_runner->stacks_of_block().in_guard(info->si_addr))) {
+    report(*current_runner, signal, info->si_addr, stack_pointer(context));
   }
-  if (is_function(action_before)) {
+  if (is_function(before)) {
     call_before(signal, info, context);
-  } else if (!sent || action_before.sa_handler == SIG_DFL) {
-    sigaction(signal, &action_before, nullptr);  // the instruction faults again, now with its usual end
+  } else if (!sent || before.sa_handler == SIG_DFL) {
+    sigaction(signal, &before, nullptr);  // the instruction faults again, now with its usual end
     if (sent) raise(signal);
   }
   errno = error;
@@ -162,12 +175,14 @@ void make_signal_stack() {
 void watch_lane_faults() {
   static std::once_flag once;
   std::call_once(once, [] {
-    sigaction(SIGSEGV, nullptr, &action_before);
-    struct sigaction ours {};
-    ours.sa_sigaction = &on_fault;
-    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&ours.sa_mask);
-    sigaction(SIGSEGV, &ours, nullptr);
+    for (WatchedSignal& signal : watched) {
+      sigaction(signal.number, nullptr, &signal.before);
+      struct sigaction ours {};
+      ours.sa_sigaction = &on_fault;
+      ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+      sigemptyset(&ours.sa_mask);
+      sigaction(signal.number, &ours, nullptr);
+    }
   });
 }
 

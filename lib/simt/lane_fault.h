@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGSEGV on a lane: stderr says which lane it was and whether its stack overflowed; then the signal goes on to whoever
-// handled it before. Lanes stand on small stacks, so the handler has one of its own on every thread that runs them.
+// SIGSEGV or SIGFPE on a lane: stderr says which lane it was and whether its stack overflowed; then the signal goes on
+// to whoever handled it before. Lanes stand on small stacks, so the handler has one of its own on every thread that
+// runs them.
 #pragma once
 
 namespace anygin::simt {

@@ -199,6 +199,23 @@ TEST_F(SimtStack, AnotherFaultOnALaneNamesItToo) {
               "thread \\(1,0,0\\): SIGSEGV at 0x10; its stack of 64 KiB has [0-9]+ bytes left\n");
 }
 
+#if defined(__x86_64__)  // others divide without a trap
+volatile int zero = 0;
+
+__attribute__((no_sanitize("undefined"))) void divide_by_zero() {
+  [[maybe_unused]] volatile int quotient = 7 / zero;
+}
+
+TEST_F(SimtStack, ADivisionByZeroOnALaneNamesIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto divide = [] {
+    if (anygin_thread_idx.x == 2) divide_by_zero();
+  };
+  EXPECT_EXIT(run(blocks_of(1, 3), divide), ::testing::KilledBySignal(SIGFPE),
+              "thread \\(2,0,0\\): integer division by zero, or of the least number by -1 \\(SIGFPE\\); on a GPU");
+}
+#endif
+
 int handled = 0;
 
 void* faulting_page() {
