@@ -75,7 +75,7 @@ extern "C" {
 void anygin_yield();      // also declared in base/wait.h
 void anygin_tick_slow();  // budget used up: yields and refills
 void anygin_nanosleep(unsigned ns);
-uint64_t anygin_clock_ns();                       // world().clock; also %globaltimer and clock64()
+uint64_t anygin_clock_ns();                       // world().clock; loops on it tick, as clock64() does
 int anygin_lane_active();                         // any thread: 1 on a lane
 [[noreturn]] void anygin_trap(const char* what);  // the grid fails with `what`
 [[noreturn]] void anygin_lane_exit();             // `exit;`: this lane is done, its grid is not failed
@@ -83,7 +83,8 @@ int anygin_printf(const char* format, ...) __attribute__((format(printf, 1, 2)))
 }
 
 // First statement of a loop body that might spin on memory: `if (::anygin::simt::tick()) {} else body`.
-inline bool tick() {
+// Inlined without optimisation, too: reports tell where lanes spin.
+__attribute__((always_inline)) inline bool tick() {
   if (--anygin_tick_budget < 0) anygin_tick_slow();
   return false;
 }

@@ -24,6 +24,12 @@ uint64_t lane_mask(PtxRegister which) {
   }
 }
 
+// Kernels poll it.
+uint64_t polled_clock() {
+  if (anygin_lane_active()) tick();
+  return anygin_clock_ns();
+}
+
 unsigned component(const Index3& index, unsigned which) {
   return which == 0 ? index.x : which == 1 ? index.y : index.z;
 }
@@ -53,9 +59,9 @@ uint64_t special_register(const PtxOperand& operand) {
     case PtxRegister::kMultiprocessorCount:
       return kMultiprocessors;
     case PtxRegister::kNanoseconds:
-      return anygin_clock_ns();
+      return polled_clock();
     case PtxRegister::kNanosecondsHigh:
-      return anygin_clock_ns() >> 32;
+      return polled_clock() >> 32;
     case PtxRegister::kDynamicSharedBytes:
       return anygin_shared_dynamic_bytes();
     case PtxRegister::kZero:

@@ -103,7 +103,8 @@ anygin_add_program(slow_kernels ${CMAKE_CURRENT_SOURCE_DIR}/slow_kernels.cu ${AN
 anygin_test(hang_report SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/hang_report_test.cc)
 target_compile_definitions(hang_report PRIVATE ANYGIN_EXAMPLES="${CMAKE_BINARY_DIR}/examples"
   ANYGIN_EXAMPLES_SOURCE="${CMAKE_SOURCE_DIR}/examples" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin"
-  ANYGIN_SLOW_KERNELS="${ANYGIN_CONFORMANCE_DIR}/slow_kernels")
+  ANYGIN_SLOW_KERNELS="${ANYGIN_CONFORMANCE_DIR}/slow_kernels"
+  ANYGIN_SLOW_KERNELS_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/slow_kernels.cu")
 add_dependencies(hang_report program_hang program_slow_kernels anygin_tool)
 
 anygin_test(perf_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/perf_command_test.cc)

@@ -11,14 +11,20 @@
 namespace anygin {
 namespace {
 
-// "hang.cu:15": where rank 0 waits.
-std::string guilty_line() {
-  std::ifstream source(ANYGIN_EXAMPLES_SOURCE "/hang.cu");
+// "hang.cu:15": the first line with `text`.
+std::string line_with(const std::string& text, const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  std::ifstream source(path);
   int number = 1;
   for (std::string line; std::getline(source, line); ++number) {
-    if (line.find("gin.waitSignal(") != std::string::npos) return "hang.cu:" + std::to_string(number);
+    if (line.find(text) != std::string::npos) return file + ":" + std::to_string(number);
   }
-  return "no gin.waitSignal( in hang.cu";
+  return "no " + text + " in " + file;
+}
+
+// Where rank 0 waits.
+std::string guilty_line() {
+  return line_with("gin.waitSignal(", ANYGIN_EXAMPLES_SOURCE "/hang.cu");
 }
 
 TEST(HangReport, threads_are_told_who_waits_for_what_and_where) {
@@ -62,6 +68,13 @@ TEST(HangReport, a_kernel_that_polls_with_pauses_hangs) {
   const CommandResult run = slow_kernels("poll");
   EXPECT_EQ(run.code, 4) << run.output;
   EXPECT_THAT(run.output, testing::HasSubstr("anygin: hang: "));
+  EXPECT_THAT(run.output, testing::HasSubstr(line_with("__nanosleep(1000)", ANYGIN_SLOW_KERNELS_SOURCE)));
+}
+
+TEST(HangReport, a_spin_on_memory_is_told_with_its_line) {
+  const CommandResult run = slow_kernels("spin");
+  EXPECT_EQ(run.code, 4) << run.output;
+  EXPECT_THAT(run.output, testing::HasSubstr("spins at " + line_with("== 0) continue;", ANYGIN_SLOW_KERNELS_SOURCE)));
 }
 
 }  // namespace

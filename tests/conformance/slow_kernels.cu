@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 1's kernel keeps rank 0's waiting: it computes, reads volatile memory, watches the clock, or polls with pauses for a
-// word that nobody sets.
-//   slow_kernels -r 2 compute|read|clock|poll      exit code 4: the communicator was ended as hung
+// Rank 1's kernel keeps rank 0's waiting: it computes, reads volatile memory, watches the clock, or polls, with pauses or
+// spinning, for a word that nobody sets.
+//   slow_kernels -r 2 compute|read|clock|poll|spin      exit code 4: the communicator was ended as hung
 #include "../../examples/common.h"
 
 namespace {
 
 constexpr uint64_t kLongNs = 1'000'000'000;
-enum class Way { kCompute, kRead, kClock, kPoll };
+enum class Way { kCompute, kRead, kClock, kPoll, kSpin };
 Way way = Way::kCompute;
 
 __device__ void take_time(unsigned* word) {
@@ -24,8 +24,10 @@ __device__ void take_time(unsigned* word) {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
     do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     while (now - begin < kLongNs);
-  } else {
+  } else if (way == Way::kPoll) {
     while (atomicAdd(word, 0) == 0) __nanosleep(1000);
+  } else {
+    while (*static_cast<volatile unsigned*>(word) == 0) continue;
   }
 }
 
@@ -64,6 +66,6 @@ int take_turns(RankEnv& env) {
 
 int main(int argc, char** argv) {
   const std::string name = argv[argc - 1];
-  way = name == "clock" ? Way::kClock : name == "poll" ? Way::kPoll : name == "read" ? Way::kRead : Way::kCompute;
+  way = name == "clock" ? Way::kClock : name == "poll" ? Way::kPoll : name == "read" ? Way::kRead : name == "spin" ? Way::kSpin : Way::kCompute;
   return run_example(argc - 1, argv, take_turns);
 }

@@ -41,13 +41,12 @@ inline void __threadfence_system() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-// --- Time. Nanoseconds of world().clock; reading one is a yield point, since kernels poll it
-// ---------------------------
-inline long long clock64() {
+// --- Time. Nanoseconds of world().clock; reading one is a yield point, since kernels poll it -------------------------
+__attribute__((always_inline)) inline long long clock64() {
   anygin::simt::tick();
   return static_cast<long long>(anygin::simt::anygin_clock_ns());
 }
-inline void __nanosleep(unsigned nanoseconds) {
+__attribute__((always_inline)) inline void __nanosleep(unsigned nanoseconds) {
   anygin::simt::anygin_nanosleep(nanoseconds);
 }
 
