@@ -77,5 +77,12 @@ TEST(HangReport, a_spin_on_memory_is_told_with_its_line) {
   EXPECT_THAT(run.output, testing::HasSubstr("spins at " + line_with("== 0) continue;", ANYGIN_SLOW_KERNELS_SOURCE)));
 }
 
+TEST(HangReport, a_barrier_is_told_with_its_index) {
+  const CommandResult run = slow_kernels("barrier");
+  EXPECT_EQ(run.code, 4) << run.output;
+  EXPECT_THAT(run.output, testing::HasSubstr("GIN barrier of rank 1 for rank 0, context 0 index 1: wants 1, is 0 (at " +
+                                             line_with("barrier.sync(", ANYGIN_SLOW_KERNELS_SOURCE) + ")"));
+}
+
 }  // namespace
 }  // namespace anygin

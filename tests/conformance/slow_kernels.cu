@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 1's kernel keeps rank 0's waiting: it computes, reads volatile memory, watches the clock, or polls, with pauses or
-// spinning, for a word that nobody sets.
-//   slow_kernels -r 2 compute|read|clock|poll|spin      exit code 4: the communicator was ended as hung
+// Rank 1's kernel keeps rank 0's waiting: it computes, reads volatile memory, watches the clock, polls, with pauses or
+// spinning, for a word that nobody sets, or enters a barrier alone.
+//   slow_kernels -r 2 compute|read|clock|poll|spin|barrier      exit code 4: the communicator was ended as hung
 #include "../../examples/common.h"
 
 namespace {
 
 constexpr uint64_t kLongNs = 1'000'000'000;
-enum class Way { kCompute, kRead, kClock, kPoll, kSpin };
+enum class Way { kCompute, kRead, kClock, kPoll, kSpin, kBarrier };
 Way way = Way::kCompute;
 
-__device__ void take_time(unsigned* word) {
+__device__ void take_time(const ncclGin& gin, unsigned* word) {
   if (way == Way::kCompute) {
     unsigned value = 1;
     for (long i = 0; i < 400'000'000L; ++i) value = (value * 1664525 + 1013904223) ^ (value >> 7);
@@ -26,6 +26,9 @@ __device__ void take_time(unsigned* word) {
     while (now - begin < kLongNs);
   } else if (way == Way::kPoll) {
     while (atomicAdd(word, 0) == 0) __nanosleep(1000);
+  } else if (way == Way::kBarrier) {
+    ncclGinBarrierSession<ncclCoopThread> barrier(ncclCoopThread{}, gin, ncclTeamTagWorld{}, 1);
+    barrier.sync(ncclCoopThread{}, cuda::memory_order_relaxed, ncclGinFenceLevel::None);
   } else {
     while (*static_cast<volatile unsigned*>(word) == 0) continue;
   }
@@ -34,7 +37,7 @@ __device__ void take_time(unsigned* word) {
 __global__ void signal_late(ncclDevComm comm, ncclWindow_t window) {
   const ncclGin gin(comm, 0);
   if (comm.rank == 1) {
-    take_time(static_cast<unsigned*>(ncclGetLocalPointer(window, 0)));
+    take_time(gin, static_cast<unsigned*>(ncclGetLocalPointer(window, 0)));
     gin.signal(ncclTeamWorld(comm), 0, ncclGin_SignalInc{0});
   } else {
     gin.waitSignal(ncclCoopThread{}, 0, 1);
@@ -49,6 +52,7 @@ int take_turns(RankEnv& env) {
   ncclDevCommRequirements_t requirements = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
   requirements.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
   requirements.ginSignalCount = 1;
+  requirements.worldGinBarrierCount = 2;
   ncclDevComm device_comm;
   CHECK_NCCL(ncclDevCommCreate(env.comm, &requirements, &device_comm));
   signal_late<<<1, 1, 0, env.stream>>>(device_comm, window);
@@ -66,6 +70,11 @@ int take_turns(RankEnv& env) {
 
 int main(int argc, char** argv) {
   const std::string name = argv[argc - 1];
-  way = name == "clock" ? Way::kClock : name == "poll" ? Way::kPoll : name == "read" ? Way::kRead : name == "spin" ? Way::kSpin : Way::kCompute;
+  way = name == "clock"     ? Way::kClock
+        : name == "poll"    ? Way::kPoll
+        : name == "read"    ? Way::kRead
+        : name == "spin"    ? Way::kSpin
+        : name == "barrier" ? Way::kBarrier
+                            : Way::kCompute;
   return run_example(argc - 1, argv, take_turns);
 }

@@ -42,11 +42,12 @@ ANYGIN_NCCL_OUTLINED void barrier_signal(const Call& call, ncclTeam team, int pe
   post_put(call, team, peer, put);
 }
 
-// Counts one more barrier with `peer` and waits until its signal has come that often.
+// Counts one more barrier with `peer` and waits until its signal `id` has come that often. Reports name `barrier`.
 ANYGIN_NCCL_OUTLINED WaitOutcome barrier_wait(const Call& call, uint64_t* shadows, ncclTeam team, int peer,
-                                              ncclGinSignal_t id, uint64_t timeout_cycles) {
+                                              ncclGinSignal_t id, uint32_t barrier, uint64_t timeout_cycles) {
   Awaited awaited = awaited_signal(call, id);
   awaited.kind = WaitKind::kGinBarrier;
+  awaited.index = barrier;
   awaited.peer = ncclTeamRankToWorld(*call.comm, team, peer);
   uint32_t* epoch = reinterpret_cast<uint32_t*>(&shadows[id]);  // the low half: all targets are little-endian
   const uint32_t want = load_relaxed(epoch) + 1;
@@ -84,9 +85,9 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGinBarrierSession_internal<Coop>::wait_peers
        item += coop.size()) {
     const ncclGin one = fenceAllContexts ? ncclGin(net.comm, item / peers) : net;
     const int peer = (team.rank + 1 + item % peers) % team.nRanks;
-    const anygin::WaitOutcome outcome =
-        anygin::gin::barrier_wait(anygin::gin::call_of(one, anygin::DeviceCall::kGinBarrier, callSite),
-                                  one._signalShadows, team, peer, signal + static_cast<uint32_t>(peer), limit.rest());
+    const anygin::WaitOutcome outcome = anygin::gin::barrier_wait(
+        anygin::gin::call_of(one, anygin::DeviceCall::kGinBarrier, callSite), one._signalShadows, team, peer,
+        signal + static_cast<uint32_t>(peer), index, limit.rest());
     if (outcome == anygin::WaitOutcome::kDeadline) result = ncclTimeout;
   }
   return result;
