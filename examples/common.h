@@ -61,6 +61,112 @@ inline int run_rank(int rank, int ranks, int device, const ncclUniqueId& id, con
   return wrong;
 }
 
+// Memory that every rank has and its peers reach through a window. Made and ended by all ranks together.
+class SharedMemory {
+ public:
+  SharedMemory(ncclComm_t comm, size_t bytes) : comm_(comm) {
+    CHECK_NCCL(ncclMemAlloc(&memory_, bytes));
+    CHECK_NCCL(ncclCommWindowRegister(comm, memory_, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC));
+  }
+  ~SharedMemory() {
+    CHECK_NCCL(ncclCommWindowDeregister(comm_, window_));
+    CHECK_NCCL(ncclMemFree(memory_));
+  }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  ncclWindow_t window() const { return window_; }
+  void* data() const { return memory_; }
+
+ private:
+  const ncclComm_t comm_;
+  void* memory_ = nullptr;
+  ncclWindow_t window_ = nullptr;
+};
+
+// What a kernel communicates with: as many signals, counters and barriers as `requirements` say. Made by all together.
+class DeviceComm {
+ public:
+  DeviceComm(ncclComm_t comm, const ncclDevCommRequirements_t& requirements) : comm_(comm) {
+    CHECK_NCCL(ncclDevCommCreate(comm, &requirements, &view_));
+  }
+  ~DeviceComm() { CHECK_NCCL(ncclDevCommDestroy(comm_, &view_)); }
+  DeviceComm(const DeviceComm&) = delete;
+  DeviceComm& operator=(const DeviceComm&) = delete;
+
+  const ncclDevComm& view() const { return view_; }
+
+ private:
+  const ncclComm_t comm_;
+  ncclDevComm view_{};
+};
+
+// An array in device memory that only this rank uses, in the order of its stream: zero, or a copy of what the host has.
+template <typename T>
+class DeviceArray {
+ public:
+  DeviceArray(const RankEnv& env, size_t count) : stream_(env.stream), count_(count) {
+    CHECK_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
+    CHECK_CUDA(cudaMemsetAsync(data_, 0, bytes(), stream_));
+  }
+  DeviceArray(const RankEnv& env, const std::vector<T>& values) : DeviceArray(env, values.size()) {
+    CHECK_CUDA(cudaMemcpyAsync(data_, values.data(), bytes(), cudaMemcpyHostToDevice, stream_));
+    CHECK_CUDA(cudaStreamSynchronize(stream_));  // `values` may go
+  }
+  ~DeviceArray() { CHECK_CUDA(cudaFree(data_)); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  T* data() const { return data_; }
+  size_t bytes() const { return count_ * sizeof(T); }
+  std::vector<T> on_host() const {
+    std::vector<T> values(count_);
+    CHECK_CUDA(cudaMemcpyAsync(values.data(), data_, bytes(), cudaMemcpyDeviceToHost, stream_));
+    CHECK_CUDA(cudaStreamSynchronize(stream_));
+    return values;
+  }
+
+ private:
+  const cudaStream_t stream_;
+  const size_t count_;
+  T* data_ = nullptr;
+};
+
+// How long the work between the two calls took on a stream.
+class Stopwatch {
+ public:
+  explicit Stopwatch(cudaStream_t stream) : stream_(stream) {
+    CHECK_CUDA(cudaEventCreate(&begin_));
+    CHECK_CUDA(cudaEventCreate(&end_));
+  }
+  ~Stopwatch() {
+    CHECK_CUDA(cudaEventDestroy(begin_));
+    CHECK_CUDA(cudaEventDestroy(end_));
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  void start() { CHECK_CUDA(cudaEventRecord(begin_, stream_)); }
+  // Waits for the stream.
+  float stop_ms() {
+    CHECK_CUDA(cudaEventRecord(end_, stream_));
+    CHECK_CUDA(cudaEventSynchronize(end_));
+    float ms = 0;
+    CHECK_CUDA(cudaEventElapsedTime(&ms, begin_, end_));
+    return ms;
+  }
+
+ private:
+  const cudaStream_t stream_;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+// Prints a rank's last line and returns `wrong`.
+inline int verdict(const RankEnv& env, const char* what, int wrong) {
+  std::printf("rank %d of %d: %s, %d wrong: %s\n", env.rank, env.ranks, what, wrong, wrong == 0 ? "PASSED" : "FAILED");
+  return wrong;
+}
+
 // One line that is the same wherever the program computed the same bytes.
 inline void print_digest(const RankEnv& env, const void* data, size_t bytes) {
   uint64_t digest = 14695981039346656037u;  // FNV-1a
