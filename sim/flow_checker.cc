@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "anygin/emulated/place.h"
 
 namespace anygin::sim {
@@ -150,20 +152,29 @@ void FlowChecker::take_signal(const TraceEvent& event) {
     }
   }
   check_bounds(event);
-  const std::pair<uint32_t, uint64_t> cell{event.at.heap.value, event.at.offset};
-  const auto last = cells_.find(cell);
-  if (last != cells_.end() && last->second + operation->add != event.value) {
-    complain(name, sequence,
-             fmt::format("a signal of {} found its cell at {}, and left it at {}", operation->add, last->second,
-                         event.value));
-  }
-  cells_[cell] = event.value;
+  check_cell(name, event, operation->add);
+}
+
+void FlowChecker::check_cell(const FlowName& name, const TraceEvent& event, uint64_t add) {
+  const std::optional<Allocation> memory = allocation_at(event.at);
+  const Cell now{memory ? memory->serial : 0, event.value};
+  const auto [cell, fresh] = cells_.try_emplace({event.at.heap.value, event.at.offset}, now);
+  const Cell last = std::exchange(cell->second, now);
+  if (fresh || last.allocation != now.allocation || last.value + add == now.value) return;
+  complain(name, static_cast<uint32_t>(event.operation),
+           fmt::format("a signal of {} found its cell at {}, and left it at {}", add, last.value, now.value));
+}
+
+// None: the memory is no allocation of this world's heap.
+std::optional<Allocation> FlowChecker::allocation_at(const MemName& name) const {
+  if (world_ == nullptr || name.heap != world_->heap.id()) return std::nullopt;
+  return world_->heap.find(world_->memory.address(name));
 }
 
 void FlowChecker::check_bounds(const TraceEvent& event) {
   if (world_ == nullptr || event.at.heap != world_->heap.id()) return;
   const char* const begin = world_->memory.address(event.at);
-  const std::optional<Allocation> allocation = world_->heap.find(begin);
+  const std::optional<Allocation> allocation = allocation_at(event.at);
   if (allocation && begin + event.bytes <= allocation->base + allocation->bytes) return;
   complain({event.rank, event.peer, event.context}, static_cast<uint32_t>(event.operation),
            fmt::format("{} bytes written outside of any allocation", event.bytes));

@@ -16,9 +16,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "anygin/base/heap.h"
 #include "anygin/base/options.h"
 #include "anygin/base/world.h"
 #include "anygin/sim/sim_fabric.h"
@@ -66,12 +68,18 @@ class FlowChecker final : public Checker, public WireWatcher {
   Operation* find(const TraceEvent& event, FlowName* name);
   void check_before(const FlowName& name, uint32_t sequence, const Operation& operation, const char* what);
   void check_bounds(const TraceEvent& event);
+  void check_cell(const FlowName& name, const TraceEvent& event, uint64_t add);
+  std::optional<Allocation> allocation_at(const MemName& name) const;
   void complain(const FlowName& name, uint32_t sequence, const std::string& what);
 
   const Report report_;
   World* world_ = nullptr;
   std::map<FlowName, Flow> flows_;
-  std::map<std::pair<uint32_t, uint64_t>, uint64_t> cells_;  // (heap, offset) -> value after the last add
+  // The allocation's serial, 0 if it is not known: memory that is given out again begins at zero.
+  struct Cell {
+    uint64_t allocation = 0, value = 0;  // after the last add
+  };
+  std::map<std::pair<uint32_t, uint64_t>, Cell> cells_;  // by (heap, offset)
   std::map<Rank, int> open_;
   std::set<Rank> shared_;  // ranks that two open ports have
 };

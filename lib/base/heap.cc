@@ -72,6 +72,7 @@ void poison_freed(char*, uint64_t) {}
 struct Block {
   uint64_t bytes;  // as asked for
   int device;
+  uint64_t serial;
 };
 
 }  // namespace
@@ -114,6 +115,7 @@ struct DeviceHeap::State {
   std::map<uint64_t, Block> live;            // offset of the user's first byte -> block
   std::map<uint64_t, uint64_t> ever_used;    // ASan: where poison may lie
   uint64_t allocated = 0;
+  uint64_t given_out = 0;  // allocations ever
 };
 
 uint64_t DeviceHeap::State::largest_free() const {
@@ -202,7 +204,7 @@ Result<char*> DeviceHeap::allocate(size_t bytes, int device) {
   }
   const uint64_t user_offset = *offset + kPage;
   char* base = state_->base_of(user_offset);
-  state_->live[user_offset] = Block{bytes, device};
+  state_->live[user_offset] = Block{bytes, device, ++state_->given_out};
   state_->allocated += bytes;
   arm_red_zones(base, bytes);
 #if defined(ANYGIN_SANITIZE_ADDRESS)
@@ -221,7 +223,7 @@ Status DeviceHeap::free(void* pointer) {
     return Status(Code::kInvalidArgument, kWhere,
                   fmt::format("{} is not the start of a live allocation", fmt::ptr(pointer)));
   }
-  const auto [bytes, device] = found->second;
+  const auto [bytes, device, serial] = found->second;
   if (const char* side = overwritten_side(base, bytes)) {
     // Stays allocated, so that the evidence stays.
     const Status overrun(Code::kInvalidUsage, kWhere,
@@ -245,7 +247,7 @@ std::optional<Allocation> DeviceHeap::find(const void* pointer) const {
   if (after == state_->live.begin()) return std::nullopt;
   const auto& [start, block] = *std::prev(after);
   if (offset != start && offset - start >= block.bytes) return std::nullopt;
-  return Allocation{state_->base_of(start), block.bytes, block.device};
+  return Allocation{state_->base_of(start), block.bytes, block.device, block.serial};
 }
 
 DeviceHeap::Extent DeviceHeap::extent_of(const void* pointer) const {

@@ -17,8 +17,9 @@ namespace anygin {
 
 struct Allocation {
   char* base = nullptr;
-  size_t bytes = 0;  // as asked for
-  int device = -1;   // the device it was allocated on
+  size_t bytes = 0;     // as asked for
+  int device = -1;      // the device it was allocated on
+  uint64_t serial = 0;  // the how manieth of its heap, from 1: tells it from those that had its place before
 };
 
 // Thread-safe.

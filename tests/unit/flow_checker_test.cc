@@ -59,13 +59,16 @@ class FlowCheckerTest : public ::testing::Test {
     happens(TraceKind::kSignal, sequence, 8, value, cell);
   }
   void happens(TraceKind kind, uint32_t sequence, uint64_t bytes, uint64_t value, uint64_t offset) {
+    happens_at(kind, sequence, bytes, value, {HeapId(1), offset});
+  }
+  void happens_at(TraceKind kind, uint32_t sequence, uint64_t bytes, uint64_t value, MemName at) {
     TraceEvent event;
     event.kind = kind;
     event.rank = 1;
     event.peer = 0;
     event.context = 7;
     event.operation = sequence;
-    event.at = {HeapId(1), offset};
+    event.at = at;
     event.bytes = bytes;
     event.value = value;
     checker_.on_event(event);
@@ -141,6 +144,29 @@ TEST_F(FlowCheckerTest, CellsChangeByWhatWasAdded) {
   applied(10, 3);
   applied(11, 11);  // 3 + 4 + 4
   EXPECT_THAT(complaints_, ElementsAre(HasSubstr("a signal of 4 found its cell at 3, and left it at 11")));
+}
+
+TEST_F(FlowCheckerTest, CellsOfMemoryThatIsGivenOutAgainBeginAnew) {
+  checker_.set_world(&world());
+  const auto cell_of_new_memory = [] {
+    const Result<char*> memory = world().heap.allocate(8, 0);
+    EXPECT_TRUE(memory.ok());
+    return *memory;
+  };
+  char* const first = cell_of_new_memory();
+  const MemName cell = *world().memory.name_of(first);
+  signal(10, 3, 0, false, false);
+  happens_at(TraceKind::kSignal, 10, 8, 3, cell);
+  EXPECT_TRUE(world().heap.free(first).ok());
+  char* const second = cell_of_new_memory();
+  ASSERT_EQ(second, first);
+  signal(11, 4, 1, false, false);
+  happens_at(TraceKind::kSignal, 11, 8, 4, cell);
+  EXPECT_THAT(complaints_, IsEmpty());
+  signal(12, 4, 1, false, false);
+  happens_at(TraceKind::kSignal, 12, 8, 9, cell);
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("a signal of 4 found its cell at 4, and left it at 9")));
+  EXPECT_TRUE(world().heap.free(second).ok());
 }
 
 TEST_F(FlowCheckerTest, AnAcknowledgementMeansVisibleAndComesOnce) {

@@ -62,6 +62,14 @@ TEST_F(Heap, FindsTheAllocationAroundAnAddress) {
   EXPECT_FALSE(heap_.find(a).has_value());
 }
 
+TEST_F(Heap, MemoryThatIsGivenOutAgainIsAnotherAllocation) {
+  char* a = take(100, 0);
+  EXPECT_EQ(heap_.find(a)->serial, 1u);
+  ASSERT_TRUE(heap_.free(a).ok());
+  ASSERT_EQ(take(100, 0), a);
+  EXPECT_EQ(heap_.find(a)->serial, 2u);
+}
+
 TEST_F(Heap, ZeroBytesGiveUniquePointers) {
   char* a = take(0);
   char* b = take(0);
