@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All to all on several nodes: within a node a rank stores into its peer's memory, to the other nodes it puts. Signals
 // say what came over the network; the barrier of loads, stores and rails says the rest.
-//   ANYGIN_TOPOLOGY=2x4 ./hybrid_alltoall -r 8        anygin run -n 8 --nodes 2 -- ./hybrid_alltoall
+//   ANYGIN_TOPOLOGY=2x4 ./alltoall_hybrid -r 8        anygin run -n 8 --nodes 2 -- ./alltoall_hybrid
 #include "common.h"
 
 namespace {
