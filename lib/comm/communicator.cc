@@ -300,11 +300,17 @@ Result<Backend*> Communicator::activate_gin() {
   return backend();
 }
 
+// Kernels first: while they run they post.
 Status Communicator::drain() {
   const Backend* opened = backend();
   const HostQueue* queue = host_queue();
   WaitReason reason;
   reason.rank = rank();
+  const std::vector<const void*> handles = kernel_handles();
+  const auto kernels_ended = [&handles, where = device()] {
+    return MUTANT(comm_destroy_ignores_kernels) || !simt::kernels_hold(where, handles);
+  };
+  (void)wait_until(kernels_ended, abort_word(), reason);
   const auto is_quiet = [opened, queue] {
     return (opened == nullptr || !opened->busy()) && (queue == nullptr || !queue->pending());
   };
@@ -318,8 +324,13 @@ Status Communicator::finalize() {
 }
 
 void Communicator::leave() {
+  last_kernel_ = simt::newest_kernel();
   left_ = true;
   plane_->leave();
+}
+
+bool Communicator::may_be_used() const {
+  return !MUTANT(comm_freed_under_kernels) && simt::kernels_left(device(), last_kernel_);
 }
 
 // --- The end ---------------------------------------------------------------------------------------------------------
@@ -340,6 +351,7 @@ Status destroy(std::unique_ptr<Communicator> communicator) {
   reason.rank = mine.rank();
   (void)wait_until([plane] { return plane->others_gone(); }, mine.abort_word(), reason);
   for (const auto& one : all) ProcessState::get().forget(*one);
+  ProcessState::get().free_when_unused(std::move(all));
   return Status();
 }
 

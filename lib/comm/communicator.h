@@ -99,13 +99,17 @@ class Communicator final : public ControlListener, public BackendListener, publi
   WindowSet& windows() { return *windows_; }
   DevCommSet& dev_comms() { return *dev_comms_; }
 
-  // Blocks until what kernels posted is complete; ends early when the communicator is aborted.
+  // Blocks until no kernel of this rank has a handle of the communicator among its arguments, and what kernels posted
+  // is complete; ends early when the communicator is aborted, which ends them.
   Status drain();
   // Second call: kInvalidArgument.
   Status finalize();
   // Said goodbye: no call and no kernel of this rank is to come. Any thread.
   bool left() const { return left_; }
   void leave();
+  // Left, and kernels that were launched before are not complete: they may know it by a pointer that is not among
+  // their arguments, so its memory has to stay.
+  bool may_be_used() const;
 
  private:
   explicit Communicator(const CommunicatorOpening& opening);
@@ -134,7 +138,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
   bool ending_ = false;
   std::unique_ptr<Backend> owned_backend_;
   std::atomic<Backend*> backend_{nullptr};
-  std::shared_ptr<verbs::Nic> nic_;  // fixed after join
+  std::shared_ptr<verbs::Nic> nic_;     // fixed after join
   std::unique_ptr<Exchange> exchange_;  // fixed after join
   std::unique_ptr<HostQueue> owned_host_queue_;
   std::atomic<HostQueue*> host_queue_{nullptr};
@@ -142,6 +146,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
   std::unique_ptr<DevCommSet> dev_comms_;
   std::atomic<bool> finalized_{false};
   std::atomic<bool> left_{false};
+  std::atomic<uint64_t> last_kernel_{0};  // when it left
 };
 
 // Ends a communicator that ProcessState::retire() gave to the caller. `destroy` drains and leaves in peace; the last

@@ -12,6 +12,7 @@
 #include "anygin/comm/communicator.h"
 #include "anygin/comm/window.h"
 #include "anygin/comm/wire_bytes.h"
+#include "anygin/simt/device.h"
 
 namespace anygin::comm {
 namespace {
@@ -99,7 +100,11 @@ Status DevCommSet::create(const DevCommWish& wish, ncclDevComm* out) {
   return Status();
 }
 
-// All ranks ask for the same, and what all have destroyed is released.
+bool DevCommSet::in_kernels(const Entry& entry) const {
+  return simt::kernels_hold(communicator_.device(), {view_in(entry.view.kernel())});
+}
+
+// All ranks ask for the same, and what all have destroyed, and no kernel holds, is released.
 Status DevCommSet::agree_on(const DevCommWish& wish) {
   const Status mine = check_wish(wish, communicator_);
   ByteWriter out;
@@ -107,7 +112,7 @@ Status DevCommSet::agree_on(const DevCommWish& wish) {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [ordinal, entry] : entries_) {
-      if (!entry.live) out.number(ordinal);
+      if (!entry.live && !in_kernels(entry)) out.number(ordinal);
     }
   }
   Result<std::vector<Gift>> gifts = communicator_.plane().all_gather(kWhere, Gift{out.take(), -1});

@@ -42,6 +42,7 @@ class DevCommSet {
 
   static uint64_t* shadows_of(const Entry& entry, const ResourceLayout& layout);
   Status agree_on(const DevCommWish& wish);
+  bool in_kernels(const Entry& entry) const;
   Status open(const DevCommWish& wish, Entry& entry, ResourceLayout& layout, uint32_t& contexts);
   Status open_contexts(const DevCommWish& wish, Entry& entry, ResourceLayout& layout, uint32_t& contexts);
   Status open_multicast(const DevCommWish& wish, ncclDevComm* out);

@@ -104,6 +104,18 @@ void ProcessState::forget(Communicator& communicator) {
   all_.erase(&communicator);
 }
 
+void ProcessState::free_when_unused(std::vector<std::unique_ptr<Communicator>> communicators) {
+  std::vector<std::vector<std::unique_ptr<Communicator>>> free;  // outside the lock: their ends come back to us
+  const std::lock_guard lock(mutex_);
+  unused_soon_.push_back(std::move(communicators));
+  const auto used = [](const std::vector<std::unique_ptr<Communicator>>& ranks) {
+    return std::any_of(ranks.begin(), ranks.end(), [](const auto& one) { return one->may_be_used(); });
+  };
+  const auto first_free = std::partition(unused_soon_.begin(), unused_soon_.end(), used);
+  std::move(first_free, unused_soon_.end(), std::back_inserter(free));
+  unused_soon_.erase(first_free, unused_soon_.end());
+}
+
 void ProcessState::keep_aborted(std::unique_ptr<Communicator> communicator) {
   const std::lock_guard lock(mutex_);
   all_.erase(communicator.get());

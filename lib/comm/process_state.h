@@ -63,6 +63,8 @@ class ProcessState {
   std::vector<std::unique_ptr<Communicator>> bury(std::unique_ptr<Communicator> communicator);
   // visit() does not come to it any more: it is about to be destroyed.
   void forget(Communicator& communicator);
+  // Destroys them, and what waited for this before, as soon as no kernel may use any of them: now, or at a later call.
+  void free_when_unused(std::vector<std::unique_ptr<Communicator>> communicators);
   void keep_aborted(std::unique_ptr<Communicator> communicator);
 
   // Windows that host functions find by their view.
@@ -83,6 +85,7 @@ class ProcessState {
   std::set<Communicator*> alive_;
   std::set<Communicator*> all_;
   std::map<std::string, std::vector<std::unique_ptr<Communicator>>> buried_;
+  std::vector<std::vector<std::unique_ptr<Communicator>>> unused_soon_;  // ranks of one communicator together
   std::vector<std::unique_ptr<Communicator>> aborted_;
   std::map<const void*, Window*> windows_;
 };

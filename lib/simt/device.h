@@ -67,6 +67,13 @@ void reset_device(int device);
 // Any thread but lanes.
 void end_kernels(int device, std::vector<const void*> handles, const std::string& why);
 
+// Has a kernel on a stream of `device` that is not complete one of `handles` among its arguments? Host threads; the
+// cuda target does not know and says no.
+bool kernels_hold(int device, const std::vector<const void*>& handles);
+// The newest kernel launched so far in this process, and whether any of a device's kernels up to it is not complete.
+uint64_t newest_kernel();
+bool kernels_left(int device, uint64_t newest);
+
 // --- Reports ---------------------------------------------------------------------------------------------------------
 struct BlockedLane {
   int device = -1;

@@ -49,6 +49,24 @@ EndedUseVerdict EndedUses::judge(const PollingBlock& block, Time now) const {
   return verdict;
 }
 
+bool kernels_hold(int device, const std::vector<const void*>& handles) {
+  const auto streams = device_table().streams_of(device);
+  return std::any_of(streams.begin(), streams.end(), [&](const std::shared_ptr<Stream>& stream) {
+    return stream->any_launch([&](const Grid& grid) { return holds(grid.kernel, handles); });
+  });
+}
+
+uint64_t newest_kernel() {
+  return newest_grid();
+}
+
+bool kernels_left(int device, uint64_t newest) {
+  const auto streams = device_table().streams_of(device);
+  return std::any_of(streams.begin(), streams.end(), [&](const std::shared_ptr<Stream>& stream) {
+    return stream->any_launch([&](const Grid& grid) { return grid.id <= newest; });
+  });
+}
+
 void end_kernels(int device, std::vector<const void*> handles, const std::string& why) {
   device_table().load(device).ended.add({std::move(handles), why, newest_grid(), world().clock.now()});
   ring_everybody(world().executor);

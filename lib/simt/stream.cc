@@ -2,6 +2,8 @@
 // Only the front operation runs. On a lost device nothing runs any more: launches and host work are dropped, waits end.
 #include "anygin/simt/stream.h"
 
+#include <algorithm>
+
 #include "anygin/base/world.h"
 #include "anygin/simt/lane_machine.h"
 #include "anygin/simt/stream_engine.h"
@@ -41,6 +43,14 @@ uint64_t Stream::enqueue(StreamOperation operation) {
   }
   advance();
   return ticket;
+}
+
+bool Stream::any_launch(const std::function<bool(const Grid&)>& holds) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(queue_.begin(), queue_.end(), [&](const StreamOperation& operation) {
+    const auto* launch = std::get_if<LaunchOperation>(&operation);
+    return launch != nullptr && holds(*launch->grid);
+  });
 }
 
 // Under the lock, so that a trace has the launches of a stream in order.

@@ -62,6 +62,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Some stream of the process captures.
   static bool any_captures();
 
+  // A launch that is queued or runs and of which `holds` is true. `holds` does not block.
+  bool any_launch(const std::function<bool(const Grid&)>& holds) const;
+
   // --- Stream engine ---
   // Has the front operation to be run by the engine, and can it? A wait's predicate is asked.
   bool attention_due();

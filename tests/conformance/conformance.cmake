@@ -16,7 +16,8 @@ set(ANYGIN_CONFORMANCE_CI
   P27_behind_a_host_put_its_source_may_be_overwritten P28_a_group_of_host_puts_keeps_the_order_of_each_peer
   P32_abort_ends_a_wait_of_a_stream P35_sends_match_receives_in_issue_order
   P36_a_group_exchanges_with_all_ranks_and_keeps_the_order_of_each
-  P36_collectives_and_sends_of_a_group_do_not_wait_for_each_other M11_R_counts_that_differ P32_abort_ends_a_receive)
+  P36_collectives_and_sends_of_a_group_do_not_wait_for_each_other M11_R_counts_that_differ P32_abort_ends_a_receive
+  P32_destroy_waits_for_its_kernels)
 
 # What the NIC may reorder, from least to most.
 set(ANYGIN_CONFORMANCE_PROFILES inorder cx7 relaxed srd)
@@ -82,7 +83,7 @@ function(anygin_conformance file)
   endforeach()
 endfunction()
 
-foreach(file signals completion values barriers lsa_data multimem failure windows)
+foreach(file signals completion values barriers lsa_data multimem failure windows communicators)
   anygin_conformance(${file})
 endforeach()
 if(ANYGIN_TARGET STREQUAL cpu)
