@@ -37,3 +37,7 @@ anygin_pkg_config(cuda-13.0 cuda 13.0 "-lcuda" "CUDA's driver interface, by AnyG
 
 file(MAKE_DIRECTORY ${ANYGIN_PREFIX}/share)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/gdb/anygin.gdb ${ANYGIN_PREFIX}/share/anygin.gdb SYMBOLIC)
+
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)  # programs of the prefix find its libraries wherever it lies
+install(CODE "cmake_policy(VERSION 3.22)\nset(STAGED \"${ANYGIN_PREFIX}\")\nset(INSTALLED \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")")
+install(SCRIPT ${CMAKE_SOURCE_DIR}/cmake/install_prefix.cmake)

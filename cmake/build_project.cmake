@@ -1,6 +1,7 @@
-# cmake -DSOURCE=<project> -DWORK=<folder> -DPREFIX=<prefix> [-DOPTIONS=a|b] [-DRUN=program|program] [-DMOVE=1] -P build_project.cmake
+# cmake -DSOURCE=<project> -DWORK=<folder> -DPREFIX=<prefix> -DBUILD=<build> [-DOPTIONS=a|b] [-DRUN=program|program] [-DMOVE=1]
+#   -P build_project.cmake
 # Builds a project as somebody outside this tree does, afresh, and runs what it made. With a Makefile: `make check`.
-# MOVE: with a copy of the prefix at another place, links followed.
+# MOVE: with a prefix that BUILD installed and somebody then moved.
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -15,8 +16,12 @@ function(run_or_fail)
 endfunction()
 
 if(MOVE)
-  run_or_fail(cp -rL ${PREFIX} ${WORK}/moved)
+  run_or_fail(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
+  run_or_fail(mv ${WORK}/installed ${WORK}/moved)
+  run_or_fail(sh -c "! find ${WORK}/moved -type l -lname '/*' | grep .")  # no link leads out
   set(PREFIX ${WORK}/moved)
+  run_or_fail(${PREFIX}/bin/anygin perf --help)
+  run_or_fail(sh -c "ldd ${PREFIX}/bin/anygin-perf | grep libanygin.so | grep -F ${PREFIX}")
 endif()
 string(REPLACE "|" ";" OPTIONS "${OPTIONS}")
 string(REPLACE "@PREFIX@" "${PREFIX}" OPTIONS "${OPTIONS}")

@@ -9,7 +9,7 @@ if(NOT ANYGIN_SANITIZE)  # what others build cannot load a libanygin that is ins
     cmake_parse_arguments(ARG "MOVE" "OPTIONS;RUN" "" ${ARGN})
     get_filename_component(source ${project} ABSOLUTE BASE_DIR ${build_projects})
     add_test(NAME compile_build.${name} COMMAND ${CMAKE_COMMAND} -DSOURCE=${source}
-      -DWORK=${CMAKE_BINARY_DIR}/tests/build_${name} -DPREFIX=${ANYGIN_PREFIX} "-DOPTIONS=${ARG_OPTIONS}" "-DRUN=${ARG_RUN}"
+      -DWORK=${CMAKE_BINARY_DIR}/tests/build_${name} -DPREFIX=${ANYGIN_PREFIX} -DBUILD=${CMAKE_BINARY_DIR} "-DOPTIONS=${ARG_OPTIONS}" "-DRUN=${ARG_RUN}"
       -DMOVE=${ARG_MOVE} -P ${CMAKE_SOURCE_DIR}/cmake/build_project.cmake)
     set_tests_properties(compile_build.${name} PROPERTIES TIMEOUT 120 LABELS compile)
   endfunction()

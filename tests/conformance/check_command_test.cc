@@ -169,6 +169,9 @@ TEST(CheckCommand, a_report_that_cannot_be_written_is_no_success) {
 TEST(CheckCommand, wrong_options_are_named) {
   EXPECT_EQ(anygin("check --shard 3/3 -- true").code, 2);
   EXPECT_EQ(anygin("check").code, 2);
+  const CommandResult late = anygin("check --timeout 0 -- true");
+  EXPECT_EQ(late.code, 2) << late.output;
+  EXPECT_THAT(late.output, HasSubstr("--timeout: Value 0 not in range 0.001000 to 1000000000.000000"));
   const CommandResult strategy = anygin("check --seeds 1 --strategy best -- " ANYGIN_EXAMPLES_DIR "/ring -r 2");
   EXPECT_EQ(strategy.code, 2) << strategy.output;
   EXPECT_THAT(strategy.output, HasSubstr("canonical, random, pct or pct:DEPTH"));

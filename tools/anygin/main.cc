@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   run_app->add_option("--nodes", request.nodes, "how many nodes they form (LSA reaches inside a node only)")
       ->check(CLI::Range(1, 4096));
   run_app->add_option("--timeout", request.timeout_s, "end the run after so many seconds (exit code 124)")
-      ->check(CLI::PositiveNumber);
+      ->check(anygin::tools::seconds());
   run_app->add_option("command", request.command, "the program and its arguments")->required();
   run_app->positionals_at_end();
   run_app->prefix_command(false);

@@ -15,7 +15,7 @@ void add_run_options(CLI::App& command, SimRunRequest& run) {
   command.add_option("--steps", run.expected_steps, "of pct: how long a run is, about (default 1000)");
   command.add_option("--faults", run.faults, "none, draw, or a plan such as lost-ack@3+error:remote-access@2");
   command.add_option("--timeout", run.timeout_s, "real seconds that one run may take (default 60)")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds());
   command.add_flag("--expect-hang", run.expect_hang, "a hang is what the program is about: its exit code judges");
   command.add_option("command", run.command, "the program and its arguments; its ranks run as threads")->required();
   command.positionals_at_end();
@@ -26,10 +26,11 @@ void add_run_options(CLI::App& command, SimRunRequest& run) {
 void add_sim_commands(CLI::App& app, int& exit_code) {
   auto check = std::make_shared<CheckRequest>();
   CLI::App* const check_app = app.add_subcommand("check", "run a program in the simulated world, seed after seed");
-  check_app->add_option("--seeds", check->seeds, "how many (default 100)")->check(CLI::PositiveNumber);
+  check_app->add_option("--seeds", check->seeds, "how many (default 100)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
   check_app->add_option("--seed", check->run.seed, "the first (default 1)");
   check_app->add_option("--shard", check->shard, "i/n: only every n-th seed, from the i-th on");
-  check_app->add_option("--budget", check->budget_s, "end after so many seconds")->check(CLI::PositiveNumber);
+  check_app->add_option("--budget", check->budget_s, "end after so many seconds")->check(seconds());
   check_app->add_option("-j,--jobs", check->jobs, "runs at a time (default 1)")->check(CLI::Range(1, 256));
   check_app->add_flag("--keep-going", check->keep_going, "past the first failure");
   check_app->add_flag("--twice", check->twice, "every seed twice, and compare");

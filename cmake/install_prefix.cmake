@@ -1,0 +1,43 @@
+# `cmake --install build/release --prefix DIR`: the staged prefix in DIR. Links inside it stay links; what it links to in the
+# trees of sources and build is copied, headers only. The result needs neither tree and may move.
+# Runs with STAGED set to the prefix; INSTALLED is where it goes.
+foreach(absolute STAGED INSTALLED)
+  if(NOT IS_ABSOLUTE "${${absolute}}")
+    message(FATAL_ERROR "install: ${absolute} is '${${absolute}}': an absolute path would be right")
+  endif()
+endforeach()
+
+function(anygin_install_file from to)
+  get_filename_component(folder "${to}" DIRECTORY)
+  get_filename_component(name "${to}" NAME)
+  get_filename_component(real "${from}" REALPATH)
+  file(INSTALL "${real}" DESTINATION "${folder}" USE_SOURCE_PERMISSIONS RENAME "${name}" MESSAGE_NEVER)
+endfunction()
+
+function(anygin_install_headers from to)
+  file(GLOB_RECURSE headers FOLLOW_SYMLINKS RELATIVE "${from}" "${from}/*")
+  foreach(header ${headers})
+    if(NOT header MATCHES "\\.(cc|cpp|S|map|md|txt|cmake)$")
+      anygin_install_file("${from}/${header}" "${to}/${header}")
+    endif()
+  endforeach()
+endfunction()
+
+file(GLOB_RECURSE entries LIST_DIRECTORIES true RELATIVE "${STAGED}" "${STAGED}/*")
+foreach(entry ${entries})
+  set(from "${STAGED}/${entry}")
+  set(to "${INSTALLED}/${entry}")
+  set(target)
+  if(IS_SYMLINK "${from}")
+    file(READ_SYMLINK "${from}" target)
+  endif()
+  if(target AND NOT IS_ABSOLUTE "${target}")
+    get_filename_component(folder "${to}" DIRECTORY)
+    file(INSTALL "${from}" DESTINATION "${folder}" MESSAGE_NEVER)
+  elseif(target AND IS_DIRECTORY "${from}")
+    anygin_install_headers("${from}" "${to}")
+  elseif(NOT IS_DIRECTORY "${from}" AND NOT entry MATCHES "\\.d$")  # what a compiler read is of no use there
+    anygin_install_file("${from}" "${to}")
+  endif()
+endforeach()
+message(STATUS "AnyGIN installed: ${INSTALLED}")
