@@ -19,6 +19,10 @@ __device__ void every_argument(const ncclGin& gin, ncclWindow_t w, ncclGinDescri
           ncclGin_SegmentDevice{});
   gin.put(team, 0, p, p, 4, ncclGin_None{}, ncclGin_None{}, cta, ncclGin_None{}, cuda::thread_scope_system,
           cuda::thread_scope_device, ncclGinOptFlagsMaySkipCreditCheck, ncclGin_SegmentMixed{});
+  gin.put(team, 0, w, 0, w, 0, 8, ncclGin_None{}, ncclGin_None{}, cta, smem, cuda::thread_scope_thread,
+          cuda::thread_scope_device, ncclGin_SegmentMixed{});
+  gin.put(team, 0, p, p, 4, ncclGin_None{}, ncclGin_None{}, cta, smem, cuda::thread_scope_thread,
+          cuda::thread_scope_device, ncclGin_SegmentHostNuma{});
   gin.putValue(team, 0, w, 0, 1.5, ncclGin_WeakSignalAdd{0, 2}, cta, smem, cuda::thread_scope_thread,
                cuda::thread_scope_device, ncclGinOptFlagsDefault);
   gin.putValue(team, 0, p, 1.5f, ncclGin_None{}, cta, ncclGin_None{}, cuda::thread_scope_thread,
@@ -124,6 +128,8 @@ __device__ void every_address(const ncclDevComm& comm, ncclWindow_t w, void** ou
   out[16] = p.peerPtr(world, 0);
   out[17] = p.multimemPtr(comm.lsaMultimem);
   out[18] = p.lsaMultimemPtr(comm);
+  out[19] = ncclCoopBcast_WarpSpan_stash();
+  out[20] = ncclCoopBcast_Cta_stash();
 }
 
 template <typename T>

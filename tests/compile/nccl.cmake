@@ -51,7 +51,3 @@ else()
   anygin_compile_test(device_all.nvcc ${CMAKE_COMMAND} -E echo "skipped: no nvcc here")
   set_tests_properties(compile_nccl.device_all.nvcc PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no nvcc")
 endif()
-
-string(JOIN " " nccl_coverage_compile ${ANYGIN_GXX} -std=c++17 ${nccl_includes} -DANYGIN_TARGET_CPU=1 -DANYGIN_KERNEL_COMPILE=1)
-anygin_compile_test(api_coverage ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DWORK=${CMAKE_BINARY_DIR}/tests
-  "-DCOMPILE=${nccl_coverage_compile}" -P ${CMAKE_SOURCE_DIR}/cmake/check_api_coverage.cmake)

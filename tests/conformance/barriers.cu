@@ -129,6 +129,7 @@ __global__ void put_barrier(ncclDevComm comm, ncclWindow_t d, ncclWindow_t sourc
     ++turn;
     for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) local(source)[i] = turn;
     gin.put(world, (comm.rank + 1) % comm.nRanks, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
+    // covers: ncclGinBarrierSession.sync(untimed)
     barrier.sync(block, cuda::memory_order_acq_rel, fence);
     if (threadIdx.x == 0) *stale += other_than(local(d), turn) != 0;
     gin.flush(block);

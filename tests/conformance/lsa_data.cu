@@ -167,6 +167,7 @@ __global__ void sum_up(ncclDevComm comm, ncclWindow_t window, int count, int shi
   for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) source[i] = value<T>(team.rank, i);
   if (threadIdx.x == 0) out[count] = static_cast<T>(99);
   barrier.sync(cta, cuda::memory_order_acq_rel);
+  // covers: ncclLsaReduceSum(ncclSymPtr, ncclTeam)
   ncclLsaReduceSum(cta, part<T>(window, kSource), out, count, team);
   __syncthreads();
   check(out, count, out + count, static_cast<T>(99), team.nRanks, wrong);
@@ -197,6 +198,7 @@ CONFORMANCE_CASE(ReduceCopy_sums_of_every_width_and_alignment, 3) {
 // In half, 2048 + 1 + 1 is 2048; in float it is 2050, which is a half.
 __global__ void wide(ncclWindow_t, __half* results) {
   __half terms[3] = {__float2half(2048.0f), __float2half(1.0f), __float2half(1.0f)};
+  // covers: ncclLocalReduceSum(pointer)
   ncclLocalReduceSum(ncclCoopThread{}, 3, terms, 1, results, 1);
 }
 
@@ -224,6 +226,9 @@ __global__ void all_reduce(ncclDevComm comm, ncclWindow_t window, int form, unsi
   barrier.sync(cta, cuda::memory_order_acq_rel);
   const int first = kSlice * team.rank;
   const size_t offset = static_cast<size_t>(first) * sizeof(int);
+  // covers: ncclLsaReduceSumCopy(ncclSymPtr, ncclTeam); ncclLsaReduceSumCopy(ncclSymPtr, ncclDevComm)
+  // covers: ncclLsaReduceSumCopy(ncclWindow_t, ncclTeam); ncclLsaReduceSumCopy(ncclWindow_t, ncclDevComm)
+  // covers: ncclLsaReduceSumCopy(two teams)
   if (form == 0) ncclLsaReduceSumCopy(cta, source + first, out + first, kSlice, team);
   if (form == 1) ncclLsaReduceSumCopy(cta, source + first, out + first, kSlice, comm);
   if (form == 2) ncclLsaReduceSumCopy<int>(cta, window, offset, window, kPart + offset, kSlice, team);
@@ -235,11 +240,13 @@ __global__ void all_reduce(ncclDevComm comm, ncclWindow_t window, int form, unsi
     ncclLsaReduceSumLsaCopy<int>(cta, from, team.nRanks, to, team.nRanks, kSlice);
   }
   if (form == 6) {
+    // covers: ncclLsaReduceSum(ncclSymPtr, ncclDevComm); ncclLsaCopy(ncclSymPtr, ncclTeam)
     ncclLsaReduceSum(cta, source + first, (out + first).localPtr(), kSlice, comm);
     __syncthreads();
     ncclLsaCopy(cta, (out + first).localPtr(), out + first, kSlice, team);
   }
   if (form == 7) {
+    // covers: ncclLsaReduceSum(ncclWindow_t, ncclTeam); ncclLsaCopy(ncclWindow_t, ncclDevComm)
     ncclLsaReduceSum<int>(cta, window, offset, (out + first).localPtr(), kSlice, team);
     __syncthreads();
     ncclLsaCopy<int>(cta, (out + first).localPtr(), window, kPart + offset, kSlice, comm);
@@ -274,6 +281,7 @@ __global__ void locals(Locals* locals) {
   int terms[6] = {100, 200, 10, 20, 1, 2};  // three sources of two
   ncclLsaReduceLsaCopy<int>(
       thread, [&](int i) { return terms + 2 * i; }, 3, [&](int i) { return locals->difference + 2 * i; }, 2, Minus<int>(), 2);
+  // covers: ncclLocalCopy(pointer)
   ncclLocalCopy(thread, terms, 3, locals->copies, 2, 2);
   ncclLocalReduceSumCopy(thread, 3, terms, 2, 2, locals->sums, 2, 2);
 }

@@ -238,11 +238,16 @@ struct AllReduce {
     const auto mc_source = [=](int) { return from.multimemPtr(mm); };
     const auto destination = [=](int r) { return to.lsaPtr(r); };
     const auto mc_destination = [=](int) { return to.multimemPtr(mm); };
+    // covers: ncclMultimemReduceSumCopy(ncclSymPtr); ncclMultimemReduceSumCopy(pointer)
+    // covers: ncclMultimemReduceSumCopy(ncclWindow_t); ncclLsaReduceSumMultimemCopy(ncclSymPtr)
+    // covers: ncclLsaReduceSumMultimemCopy(pointer)
     if (form == 0) ncclMultimemReduceSumCopy(cta, from, mm, to, mm, count);
     if (form == 1) ncclMultimemReduceSumCopy(cta, from.multimemPtr(mm), to.multimemPtr(mm), count);
     if (form == 2) ncclMultimemReduceSumCopy<T>(cta, window, from.offset, mm, window, to.offset, mm, count);
     if (form == 3) ncclLsaReduceSumMultimemCopy(cta, from, team, to, mm, count);
     if (form == 4) ncclLsaReduceSumMultimemCopy(cta, from, team, to.multimemPtr(mm), count);
+    // covers: ncclMultimemReduceSumLsaCopy(ncclSymPtr); ncclMultimemReduceSumLsaCopy(pointer)
+    // covers: ncclLsaReduceSumMultimemCopy(lambda); ncclMultimemReduceSumLsaCopy(lambda)
     if (form == 5) ncclMultimemReduceSumLsaCopy(cta, from, mm, to, team, count);
     if (form == 6) ncclMultimemReduceSumLsaCopy(cta, from.multimemPtr(mm), to, team, count);
     if (form == 7) ncclLsaReduceSumMultimemCopy<T>(cta, source, team.nRanks, mc_destination, 1, count);
@@ -252,10 +257,12 @@ struct AllReduce {
     if (form >= 11) in_two_steps(form, from, to, mm);
   }
   __device__ void in_two_steps(int form, ncclSymPtr<T> from, ncclSymPtr<T> to, ncclMultimemHandle mm) const {
+    // covers: ncclMultimemReduceSum(ncclSymPtr); ncclMultimemReduceSum(pointer); ncclMultimemReduceSum(ncclWindow_t)
     if (form == 11) ncclMultimemReduceSum(cta, from, to.localPtr(), count, mm);
     if (form == 12) ncclMultimemReduceSum(cta, from.multimemPtr(mm), to.localPtr(), count);
     if (form == 13) ncclMultimemReduceSum<T>(cta, window, from.offset, to.localPtr(), count, mm);
     __syncthreads();
+    // covers: ncclMultimemCopy(ncclSymPtr); ncclMultimemCopy(pointer); ncclMultimemCopy(ncclWindow_t)
     if (form == 11) ncclMultimemCopy(cta, to.localPtr(), to, count, mm);
     if (form == 12) ncclMultimemCopy(cta, to.localPtr(), to.multimemPtr(mm), count);
     if (form == 13) ncclMultimemCopy<T>(cta, to.localPtr(), window, to.offset, count, mm);

@@ -18,6 +18,7 @@ template <int N>
 void expect_tile() {
   const auto seen = on_lanes<Seen>(96, [](Seen* out) {
     ncclCoopTile<N> tile;
+    // covers: ncclCoopGetLaneMask(ncclCoopTile)
     out[threadIdx.x] = {tile.thread_rank(), tile.num_threads(), ncclCoopGetLaneMask(tile)};
   });
   for (int i = 0; i < 96; ++i) {
@@ -45,11 +46,14 @@ TEST(NcclCoop, lanes_spans_and_blocks) {
         const unsigned t = threadIdx.x;
         const uint32_t mask = t % 2 == 0 ? 0x55555555u : 0xaaaaaaaau;
         ncclCoopLanes lanes(mask);
+        // covers: ncclCoopGetLaneMask(ncclCoopLanes)
         out[t] = {lanes.thread_rank(), lanes.size(), ncclCoopGetLaneMask(lanes)};
         ncclCoopWarpSpan span(t < 32 ? 0 : 1, t < 32 ? 1 : 3, t < 32 ? 0 : 1);
+        // covers: ncclCoopGetLaneMask(ncclCoopWarpSpan)
         out[128 + t] = {span.thread_rank(), span.size(), ncclCoopGetLaneMask(span)};
         ncclCoopCta block;
         ncclCoopAny any(block);
+        // covers: ncclCoopGetLaneMask(ncclCoopCta)
         out[256 + t] = {any.thread_rank(), any.size(), ncclCoopGetLaneMask(block)};
       },
       384);
@@ -84,13 +88,17 @@ TEST(NcclCoop, a_broadcast_brings_everybody_the_roots_value) {
       [](uint64_t* out) {
         const unsigned t = threadIdx.x;
         const Wide mine = {t * 1000000007ull, t};
+        // covers: ncclCoopBcast(ncclCoopTile)
         const Wide tile = ncclCoopBcast(ncclCoopTile<8>{}, mine, 3);
         out[t] = tile.a + tile.b;
+        // covers: ncclCoopBcast(ncclCoopLanes)
         const Wide lanes = ncclCoopBcast(ncclCoopLanes(t % 2 == 0 ? 0x55555555u : 0xaaaaaaaau), mine, 5);
         out[128 + t] = lanes.a + lanes.b;
+        // covers: ncclCoopBcast(ncclCoopWarpSpan)
         const Wide span = ncclCoopBcast(ncclCoopWarpSpan(t < 32 ? 0 : 1, t < 32 ? 1 : 3, t < 32 ? 0 : 1), mine, 31);
         out[256 + t] = span.a + span.b;
         uint64_t sum = 0;
+        // covers: ncclCoopBcast(ncclCoopCta)
         for (int root = 0; root < 128; ++root) sum = sum * 3 + ncclCoopBcast(ncclCoopCta{}, mine, root).b;
         out[384 + t] = sum;
       },
@@ -126,6 +134,7 @@ TEST(NcclCoop, spans_sync_by_themselves) {
 
 TEST(NcclCoop, coalesced_is_the_coop_itself_within_a_warp) {
   const auto seen = on_lanes<uint32_t>(32, [](uint32_t* out) {
+    // covers: ncclCoopCoalesced(coop)
     out[threadIdx.x] = ncclCoopCoalesced(ncclCoopLanes(0xffffu)).lmask + ncclCoopCoalesced(ncclCoopTile<4>{}).size() +
                        ncclCoopCoalesced(ncclCoopCta{}).size();
   });

@@ -29,6 +29,7 @@ class NcclGinBarrierRig : public NcclGinRig {
 TEST_F(NcclGinBarrierRig, F8_without_a_fence_others_get_a_weak_signal_at_my_place) {
   const ncclGin gin(comm_, 0);
   others_arrive(1);
+  // covers: ncclGinBarrier(ncclTeamTagWorld)
   ncclGinBarrier(ncclCoopThread{}, gin, ncclTeamTagWorld{}, 1, cuda::memory_order_acq_rel, ncclGinFenceLevel::None);
   const auto ops = posted();
   EXPECT_THAT(peers_of(ops), ElementsAre(1, 2, 3));
@@ -55,9 +56,11 @@ TEST_F(NcclGinBarrierRig, P18_the_put_fence_signals_strongly_and_covers_myself) 
 
 TEST_F(NcclGinBarrierRig, P17_P21_a_missing_member_holds_the_barrier) {
   const ncclGin gin(comm_, 0);
+  // covers: ncclGinBarrierSession.ncclGinBarrierSession(ncclTeamTagWorld)
   ncclGinBarrierSession<ncclCoopThread> session(ncclCoopThread{}, gin, ncclTeamTagWorld{}, 0);
   add_signal(base(0) + 1, 1);
   add_signal(base(0) + 3, 1);
+  // covers: ncclGinBarrierSession.sync(timed)
   EXPECT_EQ(session.sync(ncclCoopThread{}, cuda::memory_order_acq_rel, ncclGinFenceLevel::None, 0), ncclTimeout);
 }
 
@@ -108,12 +111,14 @@ TEST_F(NcclGinBarrierRig, P19_the_get_fence_waits_for_my_gets) {
   settle();
   others_arrive(0);
   gin.flush(ncclCoopThread{});
+  // covers: ncclGinBarrierSession.ncclGinBarrierSession(handle)
   ncclGinBarrierSession<ncclCoopThread> drained(ncclCoopThread{}, gin, ncclTeam{1, 0, 1}, comm_.worldGinBarrier, 0);
   EXPECT_EQ(drained.sync(ncclCoopThread{}, cuda::memory_order_acq_rel, ncclGinFenceLevel::Get, 0), ncclSuccess);
 }
 
 TEST_F(NcclGinBarrierRig, P20_all_contexts_signal_and_wait_on_each) {
   others_arrive(0, 0, 1);  // of two contexts, one
+  // covers: ncclGinBarrierSession.ncclGinBarrierSession(all contexts, ncclTeamTagWorld)
   ncclGinBarrierSession<ncclCoopThread> session(ncclCoopThread{}, ncclGinAllContexts(comm_), ncclTeamTagWorld{}, 0);
   EXPECT_EQ(session.sync(ncclCoopThread{}, cuda::memory_order_acq_rel, ncclGinFenceLevel::None, 0), ncclTimeout);
   std::vector<uint32_t> contexts;
@@ -132,7 +137,9 @@ TEST_F(NcclGinBarrierRig, P23_a_hybrid_world_barrier_covers_puts_over_the_networ
   const ncclGin gin(comm_, 0);
   others_arrive(0);
   add_signal(base(0), 1);
+  // covers: ncclBarrierSession.ncclBarrierSession(ncclTeamTagWorld)
   ncclBarrierSession<ncclCoopThread> session(ncclCoopThread{}, ncclTeamTagWorld{}, gin, 0);
+  // covers: ncclBarrierSession.sync(untimed)
   session.sync(ncclCoopThread{}, cuda::memory_order_acq_rel, ncclGinFenceLevel::Put);
   EXPECT_THAT(peers_of(posted()), ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(session.lsaBarrier().epoch, 0u);

@@ -12,6 +12,7 @@ class NcclGinOps : public NcclGinRig {};
 
 TEST_F(NcclGinOps, a_put_names_peer_windows_offsets_and_actions) {
   const ncclGin gin(comm_, 1);
+  // covers: ncclGin.put(ncclWindow_t)
   gin.put(ncclTeamWorld(comm_), 3, window_, 128, ordered_, 64, 32, ncclGin_StrongSignalAdd{5, 9},
           ncclGin_WeakCounterInc{2});
   const auto ops = posted();
@@ -50,6 +51,7 @@ TEST_F(NcclGinOps, peers_are_ranks_of_the_team) {
 
 TEST_F(NcclGinOps, symmetric_pointers_count_elements) {
   const ncclGin gin(comm_, 0);
+  // covers: ncclGin.put(ncclSymPtr)
   gin.put(ncclTeamWorld(comm_), 1, ncclSymPtr<double>(window_, 16), ncclSymPtr<double>(window_, 8), 5);
   const auto ops = posted();
   ASSERT_THAT(ops, SizeIs(1));
@@ -101,6 +103,7 @@ TEST_F(NcclGinOps, P9_signals_by_address) {
   EXPECT_EQ(ops[0].signal.strength, Strength::kWeak);
   auto* const cell = reinterpret_cast<uint64_t*>(ranks_.buffer(0) + 4088);
   *cell = 6;
+  // covers: ncclGin.readSignal(ncclWindow_t); ncclGin.waitSignal(ncclWindow_t); ncclGin.resetSignal(ncclWindow_t)
   EXPECT_EQ(gin.readSignal(ordered_, 4088), 6u);
   gin.waitSignal(ncclCoopThread{}, ordered_, 4088, 6);
   gin.resetSignal(ordered_, 4088);
@@ -110,6 +113,7 @@ TEST_F(NcclGinOps, P9_signals_by_address) {
 TEST_F(NcclGinOps, P7_a_value_goes_with_the_request) {
   const ncclGin gin(comm_, 0);
   const ncclTeam world = ncclTeamWorld(comm_);
+  // covers: ncclGin.putValue(ncclWindow_t); ncclGin.putValue(ncclSymPtr)
   gin.putValue(world, 1, window_, 8, uint64_t{0x1122334455667788}, ncclGin_WeakSignalInc{1});
   gin.putValue(world, 1, ncclSymPtr<uint16_t>(window_, 2), uint16_t{0xabcd});
   const auto ops = posted();

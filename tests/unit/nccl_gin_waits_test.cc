@@ -49,6 +49,7 @@ TEST_F(NcclGinWaits, P10_flush_waits_for_every_peer) {
 TEST_F(NcclGinWaits, P13_reads_and_waits_count_modulo_their_width) {
   const ncclGin gin(comm_, 0);
   add_signal(2, 0x1ff);
+  // covers: ncclGin.readSignal(ncclGinSignal_t); ncclGin.waitSignal(ncclGinSignal_t)
   EXPECT_EQ(gin.readSignal(2, 8), 0xffu);
   EXPECT_EQ(gin.readSignal(2), 0x1ffu);
   gin.waitSignal(ncclCoopThread{}, 2, 0x1ff);
@@ -66,6 +67,7 @@ TEST_F(NcclGinWaits, P14_after_a_reset_counts_start_at_zero) {
   const ncclGin gin(comm_, 0);
   add_signal(1, 100);
   *gin.getSignalShadowPtr(1) = 33;
+  // covers: ncclGin.resetSignal(ncclGinSignal_t)
   gin.resetSignal(1);
   EXPECT_EQ(gin.readSignal(1), 0u);
   EXPECT_EQ(*gin.getSignalShadowPtr(1), 0u);

@@ -46,6 +46,7 @@ class NcclLsaBarrier : public ::testing::Test {
 template <typename Coop>
 void rounds(Shared* shared, int rank, Coop coop, int turns) {
   const ncclDevComm& comm = shared->comms[rank];
+  // covers: ncclLsaBarrierSession.ncclLsaBarrierSession(ncclTeamTagLsa)
   ncclLsaBarrierSession<Coop> session(coop, comm, ncclTeamTagLsa{}, 1);
   for (int turn = 0; turn < turns; ++turn) {
     const uint32_t round = load_relaxed(&shared->entered[rank]) + 1;
@@ -55,6 +56,7 @@ void rounds(Shared* shared, int rank, Coop coop, int turns) {
       shared->plain[rank] = round;
       store_relaxed(&shared->entered[rank], round);
     }
+    // covers: ncclLsaBarrierSession.sync(untimed)
     session.sync(coop, cuda::memory_order_acq_rel);
     for (int peer = coop.thread_rank(); peer < kRanks; peer += coop.size()) {
       const uint32_t seen = load_relaxed(&shared->entered[peer]);
@@ -90,6 +92,7 @@ TEST_F(NcclLsaBarrier, arrive_and_wait_may_stand_apart) {
     if (threadIdx.x == 0) shared->plain[rank] = 1;
     session.arrive(ncclCoopCta{}, cuda::memory_order_release);
     if (threadIdx.x == 0) claim(&shared->entered[rank], 1u);
+    // covers: ncclLsaBarrierSession.wait(untimed)
     session.wait(ncclCoopCta{}, cuda::memory_order_acquire);
     for (int peer = 0; peer < kRanks; ++peer) {
       if (shared->plain[peer] != 1) claim(&shared->stale, 1u);
@@ -104,6 +107,7 @@ TEST_F(NcclLsaBarrier, P21_the_timed_form_says_when_a_member_is_missing) {
   run(
       [](Shared* shared, int rank) {
         ncclLsaBarrierSession<ncclCoopCta> session(ncclCoopCta{}, shared->comms[rank], ncclTeamTagLsa{}, 2);
+        // covers: ncclLsaBarrierSession.sync(timed)
         const ncclResult_t result = session.sync(ncclCoopCta{}, cuda::memory_order_acq_rel, kHalfASecond);
         if (result == ncclTimeout) claim(&shared->timeouts, 1u);
       },
@@ -162,6 +166,7 @@ TEST_F(NcclLsaBarrier, M6_an_index_out_of_range_ends_the_kernel) {
 TEST_F(NcclLsaBarrier, a_team_of_one_passes) {
   run(
       [](Shared* shared, int rank) {
+        // covers: ncclLsaBarrierSession.ncclLsaBarrierSession(handle)
         ncclLsaBarrierSession<ncclCoopCta> session(ncclCoopCta{}, shared->comms[rank], ncclTeam{1, 0, 1},
                                                    shared->comms[rank].lsaBarrier, 0);
         session.sync(ncclCoopCta{}, cuda::memory_order_acq_rel);

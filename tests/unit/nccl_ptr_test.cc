@@ -14,9 +14,11 @@ TEST(NcclPointer, peers_of_the_lsa_team_have_addresses_and_others_none) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(ncclGetLsaPointer(window, 16, i), ranks.buffer(3 + i) + 16);
   EXPECT_EQ(ncclGetLsaPointer(window, 0, 3), nullptr);
   EXPECT_EQ(ncclGetLsaPointer(window, 0, -1), nullptr);
+  // covers: ncclGetPeerPointer(world)
   EXPECT_EQ(ncclGetPeerPointer(window, 24, 5), ranks.buffer(5) + 24);
   EXPECT_EQ(ncclGetPeerPointer(window, 24, 2), nullptr);
   const ncclDevComm comm = ranks.comm(4, nullptr);
+  // covers: ncclGetPeerPointer(ncclTeam)
   EXPECT_EQ(ncclGetPeerPointer(window, 0, ncclTeamLsa(comm), 0), ranks.buffer(3));
   EXPECT_EQ(ncclGetPeerPointer(window, 0, ncclTeamWorld(comm), 5), ranks.buffer(5));
   EXPECT_EQ(ncclGetPeerPointer(window, 0, ncclTeamRail(comm), 0), nullptr);
@@ -68,24 +70,29 @@ TEST(NcclSymPtr, arithmetic_is_in_elements) {
   NcclRanks ranks({});
   const ncclWindow_t window = ranks.window(0);
   const ncclSymPtr<int> p(window, 100);
+  // covers: ncclSymPtr.operator(+); ncclSymPtr.operator(-)
   EXPECT_EQ((p + 3).offset, 112u);
   EXPECT_EQ((p - 3u).offset, 88u);
   EXPECT_EQ((p + size_t{5} - 2l).offset, 112u);
   EXPECT_EQ((p + -3ll).offset, 88u);
   ncclSymPtr<int> q = p;
+  // covers: ncclSymPtr.operator(+=); ncclSymPtr.operator(- of two); ncclSymPtr.operator(-=)
   q += 7ull;
   EXPECT_EQ(q - p, 7);
   EXPECT_EQ(p - q, -7);
   q -= 7;
+  // covers: ncclSymPtr.operator(==); ncclSymPtr.operator(!=)
   EXPECT_TRUE(p == q);
   EXPECT_TRUE(p != q + 1);
   EXPECT_TRUE(p != ncclSymPtr<int>(nullptr, 100));
+  // covers: ncclSymPtr.operator(= of another type)
   const ncclSymPtr<double> as_double = p;
   EXPECT_EQ(as_double.offset, 100u);
   EXPECT_EQ((as_double + 1).offset, 108u);
   EXPECT_EQ(ncclSymPtr<char>().window, nullptr);
   EXPECT_EQ((p + 1).localPtr(), reinterpret_cast<int*>(ranks.buffer(0) + 104));
   EXPECT_EQ(p.lsaPtr(1), reinterpret_cast<int*>(ranks.buffer(1) + 100));
+  // covers: ncclSymPtr.peerPtr(world)
   EXPECT_EQ(p.peerPtr(1), reinterpret_cast<int*>(ranks.buffer(1) + 100));
   int value = 0;
   EXPECT_EQ(ncclSymPtr<int>(nullptr, reinterpret_cast<size_t>(&value)).localPtr(), &value);

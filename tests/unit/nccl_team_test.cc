@@ -20,6 +20,7 @@ ncclDevComm comm_of(int nRanks, int lsaSize, int rank) {
 // World ranks of a team, in team order.
 std::vector<int> world_ranks(const ncclDevComm& comm, ncclTeam team) {
   std::vector<int> ranks;
+  // covers: ncclTeamRankToWorld(ncclDevComm)
   for (int r = 0; r < team.nRanks; ++r) ranks.push_back(ncclTeamRankToWorld(comm, team, r));
   return ranks;
 }
@@ -43,6 +44,8 @@ TEST(NcclTeam, world_lsa_and_rail_name_the_right_ranks) {
       if (r / comm.lsaSize == comm.rank / comm.lsaSize) node.push_back(r);
       if (r % comm.lsaSize == comm.lsaRank) rail.push_back(r);
     }
+    // covers: ncclTeamWorld(ncclDevComm); ncclTeamLsa(ncclDevComm); ncclTeamRail(ncclDevComm)
+    // covers: ncclTeamRankToLsa(ncclDevComm)
     ASSERT_EQ(world_ranks(comm, ncclTeamWorld(comm)), all);
     ASSERT_EQ(world_ranks(comm, ncclTeamLsa(comm)), node);
     ASSERT_EQ(world_ranks(comm, ncclTeamRail(comm)), rail);

@@ -10,6 +10,7 @@
 
 #if NCCL_CHECK_CUDACC
 #include <cuda/atomic>
+#include <type_traits>
 
 template <unsigned backendMask>
 struct ncclGin_BackendMask;
@@ -97,6 +98,17 @@ struct ncclGin_SegmentDevice {};
 struct ncclGin_SegmentMixed {};
 struct ncclGin_SegmentHostNuma {};
 
+namespace anygin {
+namespace gin {
+template <typename T>
+struct IsSegment {
+  static constexpr bool value = std::is_same<T, ncclGin_SegmentDevice>::value ||
+                                std::is_same<T, ncclGin_SegmentMixed>::value ||
+                                std::is_same<T, ncclGin_SegmentHostNuma>::value;
+};
+}  // namespace gin
+}  // namespace anygin
+
 // --- The object ------------------------------------------------------------------------------------------------------
 // One context of a device communicator, which outlives the object. Cheap to make and to copy. Ranks talk only between
 // contexts of equal index; contexts are unordered with each other. An index beyond ginContextCount is taken modulo.
@@ -140,6 +152,19 @@ struct ncclGin_BackendMask {
                               cuda::thread_scope requiredRelease = cuda::thread_scope_device,
                               uint32_t optFlags = ncclGinOptFlagsDefault,
                               SegmentType bufType = ncclGin_SegmentDevice{}) const;
+  // Both also in the published order: the segment tag directly behind the scopes, without flags.
+  template <typename RemoteAction, typename LocalAction, typename Coop, typename DescriptorSmem, typename SegmentType,
+            typename = typename std::enable_if<anygin::gin::IsSegment<SegmentType>::value>::type>
+  NCCL_DEVICE_INLINE void put(ncclTeam team, int peer, ncclWindow_t dstWnd, size_t dstOffset, ncclWindow_t srcWnd,
+                              size_t srcOffset, size_t bytes, RemoteAction remoteAction, LocalAction localAction,
+                              Coop coop, DescriptorSmem descriptor, cuda::thread_scope givenRelease,
+                              cuda::thread_scope requiredRelease, SegmentType bufType) const;
+  template <typename T, typename RemoteAction, typename LocalAction, typename Coop, typename DescriptorSmem,
+            typename SegmentType, typename = typename std::enable_if<anygin::gin::IsSegment<SegmentType>::value>::type>
+  NCCL_DEVICE_INLINE void put(ncclTeam team, int peer, ncclSymPtr<T> dstElts, ncclSymPtr<T> srcElts, size_t nElts,
+                              RemoteAction remoteAction, LocalAction localAction, Coop coop, DescriptorSmem descriptor,
+                              cuda::thread_scope givenRelease, cuda::thread_scope requiredRelease,
+                              SegmentType bufType) const;
 
   // Writes a value of at most 8 bytes, copied at the call.
   template <typename T, typename RemoteAction = ncclGin_None, typename Coop = ncclCoopThread,
@@ -180,7 +205,7 @@ struct ncclGin_BackendMask {
   template <typename Coop, typename DescriptorSmem = ncclGin_None>
   NCCL_DEVICE_INLINE void flush(Coop coop, cuda::memory_order ord = cuda::memory_order_acquire,
                                 DescriptorSmem descriptor = ncclGin_None{}) const;
-  // The same for one peer, in two steps. Every thread of the coop gets the request in its *outRequest.
+  // The same for one peer, in two steps. The coop's first thread writes its *outRequest, and waits for its `request`.
   template <typename Coop = ncclCoopThread, typename DescriptorSmem = ncclGin_None>
   NCCL_DEVICE_INLINE void flushAsync(ncclTeam team, uint32_t peer, ncclGinRequest_t* outRequest,
                                      Coop coop = ncclCoopThread{}, uint32_t optFlags = ncclGinOptFlagsDefault,

@@ -139,6 +139,28 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::put(
 }
 
 template <unsigned backendMask>
+template <typename RemoteAction, typename LocalAction, typename Coop, typename DescriptorSmem, typename SegmentType,
+          typename>
+NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::put(
+    ncclTeam team, int peer, ncclWindow_t dstWnd, size_t dstOffset, ncclWindow_t srcWnd, size_t srcOffset, size_t bytes,
+    RemoteAction remoteAction, LocalAction localAction, Coop coop, DescriptorSmem descriptor,
+    cuda::thread_scope givenRelease, cuda::thread_scope requiredRelease, SegmentType bufType) const {
+  put(team, peer, dstWnd, dstOffset, srcWnd, srcOffset, bytes, remoteAction, localAction, coop, descriptor,
+      givenRelease, requiredRelease, uint32_t{ncclGinOptFlagsDefault}, bufType);
+}
+
+template <unsigned backendMask>
+template <typename T, typename RemoteAction, typename LocalAction, typename Coop, typename DescriptorSmem,
+          typename SegmentType, typename>
+NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::put(
+    ncclTeam team, int peer, ncclSymPtr<T> dstElts, ncclSymPtr<T> srcElts, size_t nElts, RemoteAction remoteAction,
+    LocalAction localAction, Coop coop, DescriptorSmem descriptor, cuda::thread_scope givenRelease,
+    cuda::thread_scope requiredRelease, SegmentType bufType) const {
+  put(team, peer, dstElts, srcElts, nElts, remoteAction, localAction, coop, descriptor, givenRelease, requiredRelease,
+      uint32_t{ncclGinOptFlagsDefault}, bufType);
+}
+
+template <unsigned backendMask>
 template <typename T, typename RemoteAction, typename Coop, typename DescriptorSmem>
 NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::putValue(ncclTeam team, int peer, ncclWindow_t dstWnd,
                                                                    size_t dstOffset, T value, RemoteAction remoteAction,
