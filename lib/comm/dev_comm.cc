@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "anygin/base/kernel_side.h"
+#include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
@@ -292,7 +293,7 @@ Status DevCommSet::destroy(const ncclDevComm& dev_comm) {
 void DevCommSet::release(Entry& entry) {
   entry.contexts.reset();
   if (entry.window != nullptr) (void)communicator_.windows().remove(entry.window->view);
-  free_on_heap(entry.resources);
+  if (!MUTANT(comm_resources_kept)) free_on_heap(entry.resources);
   entry.view = NearBlock();
   entry.shadows = NearBlock();
 }
