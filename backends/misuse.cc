@@ -7,9 +7,11 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <iterator>
 #include <string>
 
 #include "anygin/base/code_site.h"
+#include "anygin/base/status.h"
 #include "anygin/base/world.h"
 
 namespace anygin {
@@ -56,6 +58,40 @@ const char* name_of(DeviceCall call) {
   }
   return "the device API";
 }
+
+// In the order of MisuseKind.
+constexpr Cause kCauses[] = {
+    Cause::kKernelPeer,
+    Cause::kKernelPeerOffRail,
+    Cause::kKernelPeerOffLsa,
+    Cause::kKernelWindowNull,
+    Cause::kKernelWindowDead,
+    Cause::kKernelWindowForeign,
+    Cause::kKernelDestination,
+    Cause::kKernelSource,
+    Cause::kKernelSignalIndex,
+    Cause::kKernelSignalReserved,
+    Cause::kKernelCounterIndex,
+    Cause::kKernelSignalBounds,
+    Cause::kKernelSignalMisaligned,
+    Cause::kKernelSignalUnordered,
+    Cause::kKernelSegmentTag,
+    Cause::kKernelStrongSignal,
+    Cause::kKernelVaSignal,
+    Cause::kKernelNoContexts,
+    Cause::kKernelDevCommDead,
+    Cause::kKernelBits,
+    Cause::kKernelBarrierIndex,
+    Cause::kKernelSlot,
+    Cause::kKernelNoResources,
+    Cause::kKernelMulticastTeam,
+    Cause::kKernelMulticastAddress,
+    Cause::kKernelMulticastNarrow,
+    Cause::kNone,  // kContextIndex
+};
+static_assert(std::size(kCauses) == static_cast<size_t>(MisuseKind::kKinds) &&
+              kCauses[static_cast<size_t>(MisuseKind::kSegmentTag)] == Cause::kKernelSegmentTag &&
+              kCauses[static_cast<size_t>(MisuseKind::kNarrowMultimem)] == Cause::kKernelMulticastNarrow);
 
 constexpr const char* kBarrierCounts =
     "its count (barrierCount, lsaBarrierCount, railGinBarrierCount, "
@@ -186,10 +222,16 @@ void print_line(const std::string& text) {
 
 }  // namespace
 
+Cause cause_of(MisuseKind kind) {
+  return kCauses[static_cast<size_t>(kind)];
+}
+
 // On its own, so that the text is gone before the lane leaves: nothing on the lane's stack is unwound.
 void tell_misuse(const Misuse& misuse, MisuseListener* listener) {
   const std::string text = report_of(misuse);
-  if (listener == nullptr || listener->on_misuse(misuse, text.c_str())) print_line("anygin: misuse: " + text);
+  if (listener == nullptr || listener->on_misuse(misuse, text.c_str())) {
+    print_line(fmt::format("anygin: misuse: {}: {}", info_of(cause_of(misuse.kind)).name, text));
+  }
 }
 
 extern "C" void anygin_report_misuse(const Misuse* misuse) {

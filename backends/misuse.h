@@ -8,6 +8,8 @@
 
 namespace anygin {
 
+enum class Cause : uint8_t;
+
 enum class DeviceCall : uint8_t {
   kConstructor,
   kPut,
@@ -80,8 +82,8 @@ struct Misuse {
 class MisuseListener {
  public:
   virtual ~MisuseListener() = default;
-  // `text` is the report, one line, valid during the call. True if it is to be printed: false after the first of those
-  // that many lanes of one communicator make together.
+  // `text` is the report without the name of its cause, one line, valid during the call. True if it is to be printed:
+  // false after the first of those that many lanes of one communicator make together.
   virtual bool on_misuse(const Misuse& misuse, const char* text) = 0;
 };
 
@@ -124,6 +126,8 @@ ANYGIN_DEVICE inline void report_nonportable(const Misuse&) {}
 #endif
 
 #if !defined(ANYGIN_TARGET_CUDA)
+// kNone for what is no error.
+Cause cause_of(MisuseKind kind);
 // Makes the report, tells the listener, which may be null, and prints the report unless the listener says no.
 void tell_misuse(const Misuse& misuse, MisuseListener* listener);
 #endif

@@ -49,7 +49,7 @@ struct OpCompletion {
   uint64_t cookie = 0;
   uint32_t context = 0;
   Rank peer = 0;
-  Code code = Code::kOk;
+  Cause error = Cause::kNone;
   const char* what = "";  // of an error: the NIC's word for it; static storage
 };
 

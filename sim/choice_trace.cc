@@ -58,7 +58,7 @@ std::string to_text(const ChoiceTrace& trace) {
 }
 
 Result<ChoiceTrace> from_text(std::string_view text) {
-  const auto bad = [](std::string why) { return Status(Code::kInvalidArgument, "choice trace", std::move(why)); };
+  const auto bad = [](std::string why) { return Status(Cause::kToolInput, "choice trace", std::move(why)); };
   if (take_line(&text) != kHeader) return bad(fmt::format("the first line is not '{}'", kHeader));
   ChoiceTrace trace;
   trace.about = take_line(&text);
@@ -73,15 +73,15 @@ Result<ChoiceTrace> from_text(std::string_view text) {
 
 Status write_file(const std::string& path, std::string_view text) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return Status(Code::kSystemError, "file", path + " cannot be written");
+  if (file == nullptr) return Status(Cause::kFile, "file", path + " cannot be written");
   const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = std::fclose(file) == 0;
-  return whole && closed ? Status() : Status(Code::kSystemError, "file", path + " cannot be written whole");
+  return whole && closed ? Status() : Status(Cause::kFile, "file", path + " cannot be written whole");
 }
 
 Result<std::string> read_file(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return Status(Code::kSystemError, "file", path + " cannot be read");
+  if (file == nullptr) return Status(Cause::kFile, "file", path + " cannot be read");
   std::string text;
   char chunk[65536];
   for (size_t got = 0; (got = std::fread(chunk, 1, sizeof(chunk), file)) > 0;) text.append(chunk, got);

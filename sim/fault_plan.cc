@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, emulated::kWireStatusMax + 1> kCodeNames 
 
 Status bad(std::string_view text) {
   return Status(
-      Code::kInvalidArgument, "faults",
+      Cause::kEnvironment, "faults",
       fmt::format("'{}'; draw, or KIND@N joined by +, with KIND one of lost-ack, duplicate, full, stall, "
                   "error:remote-access, error:remote-invalid, error:remote-operation, death:RANK, would be right",
                   text));

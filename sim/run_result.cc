@@ -79,10 +79,10 @@ Result<RunResult> parse_run_result(std::string_view text) {
     const bool sound =
         first ? line == kHeader
               : equals != std::string_view::npos && take(line.substr(0, equals), line.substr(equals + 1), &result);
-    if (!sound) return Status(Code::kInvalidArgument, "run result", fmt::format("'{}' cannot be read", line));
+    if (!sound) return Status(Cause::kToolInput, "run result", fmt::format("'{}' cannot be read", line));
     first = false;
   }
-  if (first) return Status(Code::kInvalidArgument, "run result", "it is empty");
+  if (first) return Status(Cause::kToolInput, "run result", "it is empty");
   return result;
 }
 

@@ -147,7 +147,7 @@ Status SimControl::prepare(const comm::UniqueId&, Rank, const Options&) {
 
 Result<std::unique_ptr<comm::Assembly>> SimControl::assemble(const comm::UniqueId& id, const comm::Member& me,
                                                              comm::Patience) {
-  const auto refuse = [&](std::string why) { return Status(Code::kInvalidUsage, "rendezvous", std::move(why)); };
+  const auto refuse = [&](std::string why) { return Status(Cause::kJoinRefused, "rendezvous", std::move(why)); };
   const std::string token(id.token.begin(), id.token.end());
   std::shared_ptr<Place>& slot = open_places_[token];
   if (!slot) {

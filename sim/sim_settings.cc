@@ -9,7 +9,7 @@ namespace anygin::sim {
 namespace {
 
 Status bad(std::string_view key, std::string_view value, std::string_view right) {
-  return Status(Code::kInvalidArgument, "ANYGIN_SIM", fmt::format("{}={}: {} would be right", key, value, right));
+  return Status(Cause::kEnvironment, "ANYGIN_SIM", fmt::format("{}={}: {} would be right", key, value, right));
 }
 
 template <typename Number>

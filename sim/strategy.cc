@@ -23,7 +23,7 @@ Result<StrategyChoice> parse_strategy(std::string_view text) {
     const bool whole = error == std::errc() && end == depth.data() + depth.size();
     if (text[3] == ':' && whole && choice.depth >= 1 && choice.depth <= 100) return choice;
   }
-  return Status(Code::kInvalidArgument, "strategy",
+  return Status(Cause::kEnvironment, "strategy",
                 fmt::format("'{}'; canonical, random, pct or pct:DEPTH (1 to 100) would be right", text));
 }
 

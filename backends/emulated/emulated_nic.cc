@@ -28,7 +28,7 @@ class Nic final : public EmulatedNic {
 Result<FabricProvider*> fabric_of(World& world, const Options& options) {
   if (world.fabrics) return world.fabrics;
   if (options.fabric == "direct") return &direct_fabric();
-  return Status(Code::kInvalidUsage, "ANYGIN_FABRIC",
+  return Status(Cause::kEnvironment, "ANYGIN_FABRIC",
                 fmt::format("'{}' names no fabric that this build has; valid: direct", options.fabric));
 }
 

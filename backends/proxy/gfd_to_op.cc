@@ -20,9 +20,8 @@ const char* name_of(GfdOp op) {
   return "unknown operation";
 }
 
-Status misuse(const GfdFields& gfd, Rank peer, std::string what) {
-  return Status(Code::kInvalidUsage, name_of(gfd.op),
-                fmt::format("to rank {}: {} (call site {:#x})", peer, what, gfd.call_site));
+Status misuse(const GfdFields& gfd, Rank peer, Cause cause, std::string what) {
+  return Status(cause, name_of(gfd.op), fmt::format("to rank {}: {} (call site {:#x})", peer, what, gfd.call_site));
 }
 
 // One range of a descriptor, and what to call it in an error.
@@ -31,6 +30,7 @@ struct Range {
   GfdPlace place;
   uint64_t bytes;
   Rank owner;
+  Cause error;  // when it does not fit
 };
 
 class Translator {
@@ -49,7 +49,7 @@ class Translator {
     ANYGIN_TRY(payload());
     if (gfd_.has_signal) ANYGIN_TRY(signal());
     if (gfd_.has_counter && gfd_.counter_id >= context_.counter_count) {
-      return misuse(gfd_, peer_,
+      return misuse(gfd_, peer_, Cause::kKernelCounterIndex,
                     fmt::format("counter {} does not exist, there are {}", gfd_.counter_id, context_.counter_count));
     }
     return op_;
@@ -65,9 +65,11 @@ class Translator {
     if (gfd_.bytes == 0) return Status();
     const bool get = gfd_.op == GfdOp::kGet;
     if (gfd_.op != GfdOp::kPutInline) {
-      ANYGIN_TRY(resolve({get ? "destination" : "source", gfd_.local, gfd_.bytes, context_.rank}, &op_.local));
+      ANYGIN_TRY(resolve({get ? "destination" : "source", gfd_.local, gfd_.bytes, context_.rank, Cause::kKernelSource},
+                         &op_.local));
     }
-    return resolve({get ? "source" : "destination", gfd_.remote, gfd_.bytes, peer_}, &op_.remote);
+    return resolve({get ? "source" : "destination", gfd_.remote, gfd_.bytes, peer_, Cause::kKernelDestination},
+                   &op_.remote);
   }
 
   Status signal() {
@@ -76,7 +78,7 @@ class Translator {
     op_.signal.add = gfd_.signal_add;
     if (gfd_.signal_in_window) return window_signal();
     if (gfd_.signal_id >= context_.signal_count) {
-      return misuse(gfd_, peer_,
+      return misuse(gfd_, peer_, Cause::kKernelSignalIndex,
                     fmt::format("signal {} does not exist, there are {}", gfd_.signal_id, context_.signal_count));
     }
     op_.signal.cell = {context_.signal_region, context_.signal_offset + uint64_t{gfd_.signal_id} * 8};
@@ -85,12 +87,12 @@ class Translator {
 
   Status window_signal() {
     if (gfd_.signal_place.offset % 8 != 0) {
-      return misuse(gfd_, peer_,
+      return misuse(gfd_, peer_, Cause::kKernelSignalMisaligned,
                     fmt::format("signal offset {} is not a multiple of 8 bytes", gfd_.signal_place.offset));
     }
-    ANYGIN_TRY(resolve({"signal", gfd_.signal_place, 8, peer_}, &op_.signal.cell));
+    ANYGIN_TRY(resolve({"signal", gfd_.signal_place, 8, peer_, Cause::kKernelSignalBounds}, &op_.signal.cell));
     if (windows_.find(gfd_.signal_place.window)->strict_ordering) return Status();
-    return misuse(gfd_, peer_,
+    return misuse(gfd_, peer_, Cause::kKernelSignalUnordered,
                   fmt::format("a signal in window {}, which was not registered with strict ordering",
                               gfd_.signal_place.window.value));
   }
@@ -98,11 +100,12 @@ class Translator {
   Status resolve(const Range& range, RegionRef* out) const {
     const std::optional<WindowEntry> window = windows_.find(range.place.window);
     if (!window) {
-      return misuse(gfd_, peer_, fmt::format("{} window {} is not registered", range.what, range.place.window.value));
+      return misuse(gfd_, peer_, Cause::kKernelWindowDead,
+                    fmt::format("{} window {} is not registered", range.what, range.place.window.value));
     }
     const uint64_t size = transport_.region_bytes(window->region, range.owner);
     if (range.place.offset > size || range.bytes > size - range.place.offset) {
-      return misuse(gfd_, peer_,
+      return misuse(gfd_, peer_, range.error,
                     fmt::format("{} of {} bytes at offset {} of window {}: rank {} registered {} bytes", range.what,
                                 range.bytes, range.place.offset, range.place.window.value, range.owner, size));
     }

@@ -74,16 +74,17 @@ class SignalCells {
   std::optional<uint32_t> region_;
 };
 
-Code code_of(AbortCause cause) {
+// Of what failed elsewhere: the reason is known there.
+Cause cause_of(AbortCause cause) {
   switch (cause) {
     case AbortCause::kPeerDied:
-      return Code::kRemoteError;
+      return Cause::kPeerDied;
     case AbortCause::kNicError:
-      return Code::kSystemError;
-    case AbortCause::kMisuse:
-      return Code::kInvalidUsage;
+      return Cause::kNicOperation;
+    case AbortCause::kHang:
+      return Cause::kHang;
     default:
-      return Code::kInternalError;
+      return Cause::kAborted;
   }
 }
 
@@ -225,12 +226,12 @@ Status ProxyBackend::check(const ContextRequest& request) const {
                 {"counters per GIN context", request.counters, kCountersMax}};
   for (const auto& limit : limits) {
     if (limit.asked > limit.most) {
-      return Status(Code::kInvalidUsage, limit.what,
+      return Status(Cause::kBackendLimit, limit.what,
                     fmt::format("{} asked for, the proxy backend has at most {}", limit.asked, limit.most));
     }
   }
   if (request.contexts > 0) return Status();
-  return Status(Code::kInvalidUsage, "GIN contexts", "0 asked for, at least 1 is needed");
+  return Status(Cause::kNumberOutOfRange, "GIN contexts", "0 asked for, at least 1 is needed");
 }
 
 uint32_t ProxyBackend::depth_log2(uint32_t requested) const {
@@ -257,7 +258,7 @@ Status ProxyBackend::last_error(Rank* peer) const {
 void ProxyBackend::abort(AbortCause cause, Rank peer) {
   engine_.poison(
       cause, peer,
-      Status(code_of(cause), "GIN", peer < 0 ? text_of(cause) : fmt::format("rank {}: {}", peer, text_of(cause))));
+      Status(cause_of(cause), "GIN", peer < 0 ? text_of(cause) : fmt::format("rank {}: {}", peer, text_of(cause))));
   for (Rank rank = 0; rank < size_; ++rank) transport_->fail_peer(rank);
   ring_everybody(world().executor);
 }

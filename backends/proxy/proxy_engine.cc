@@ -59,7 +59,7 @@ Result<std::vector<uint32_t>> ProxyEngine::reserve_slots(uint32_t count) {
     if (!reserved_[slot]) slots.push_back(slot);
   }
   if (slots.size() < count) {
-    return Status(Code::kInvalidUsage, "GIN contexts",
+    return Status(Cause::kBackendLimit, "GIN contexts",
                   fmt::format("{} contexts asked for, but only {} of the communicator's {} are free", count,
                               slots.size(), kContextsMax));
   }
@@ -275,11 +275,11 @@ void ProxyEngine::complete(const OpCompletion& completion) {
   RingReader& ring = context->rings[static_cast<size_t>(peer)];
   if (context->failed[static_cast<size_t>(peer)]) return;
   const GfdFields fields = decode_gfd(ring.oldest().words);
-  if (completion.code != Code::kOk && !MUTANT(proxy_error_counts)) {
+  if (completion.error != Cause::kNone && !MUTANT(proxy_error_counts)) {
     context->failed[static_cast<size_t>(peer)] = true;
     if (stopped()) return;  // what an abort or the first error flushed
     return fail(AbortCause::kNicError, peer,
-                Status(completion.code, "GIN",
+                Status(completion.error, "GIN",
                        fmt::format("context {} to rank {}: {} failed: {}", context->shared.index, peer,
                                    describe(fields), completion.what)));
   }

@@ -46,7 +46,7 @@ Result<std::shared_ptr<Nic>> open_real_nic(Bootstrap& bootstrap) {
 Result<std::shared_ptr<Nic>> open_nic(Bootstrap& bootstrap, const Options& options) {
   if (options.nic == "emu") return open_software_nic(bootstrap, options);
   if (options.nic == "hw") return open_real_nic(bootstrap);
-  return Status(Code::kInvalidUsage, "ANYGIN_NIC", "'" + options.nic + "' is no NIC that puts can use; valid: emu, hw");
+  return Status(Cause::kNoBackend, "ANYGIN_NIC", "'" + options.nic + "' is no NIC that puts can use; valid: emu, hw");
 }
 
 Result<std::unique_ptr<Transport>> open_transport(Bootstrap& bootstrap, const Options& options) {

@@ -41,7 +41,7 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, size_t bytes, int access) {
 Status fill_from_library(const char* name, VerbsTable& table) {
   void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return Status(Code::kSystemError, "rdma-core",
+    return Status(Cause::kNicUnavailable, "rdma-core",
                   std::string("no real NIC without ") + name + " (Debian package libibverbs1): " + dlerror());
   }
   std::string missing;
@@ -79,7 +79,8 @@ Status fill_from_library(const char* name, VerbsTable& table) {
   table.has_completions = nullptr;
   if (missing.empty()) return Status();
   dlclose(library);
-  return Status(Code::kSystemError, "rdma-core", std::string(name) + " has no " + missing + "; a newer one is needed");
+  return Status(Cause::kNicUnavailable, "rdma-core",
+                std::string(name) + " has no " + missing + "; a newer one is needed");
 }
 
 Result<const VerbsTable*> load_rdma_core() {

@@ -25,7 +25,7 @@ Result<std::unique_ptr<VerbsDevice>> VerbsDevice::open(const VerbsTable& table, 
   }
   if (wanted == nullptr && list != nullptr) table.free_device_list(list);
   if (found) return found;
-  return Status(Code::kSystemError, "NIC", fmt::format("none of {} RDMA devices is usable{}", count, reasons));
+  return Status(Cause::kNicUnavailable, "NIC", fmt::format("none of {} RDMA devices is usable{}", count, reasons));
 }
 
 std::string VerbsDevice::try_open(ibv_device* device) {

@@ -60,7 +60,7 @@ Status QueueSet::create() {
       Handle<ibv_cq>(device_.table().create_cq(device_.context(), static_cast<int>(entries), nullptr, nullptr, 0),
                      {device_.table().destroy_cq});
   if (!completions_) {
-    return Status(Code::kSystemError, kWhere,
+    return Status(Cause::kNicRefused, kWhere,
                   fmt::format("a completion queue of {} entries: {}", entries, std::strerror(errno)));
   }
   // Both requests of a failed operation complete.
@@ -78,12 +78,12 @@ Status QueueSet::create_pair(Queue& queue) {
   wanted.cap.max_inline_data = kInlineBytes;
   queue.pair = Handle<ibv_qp>(device_.table().create_qp(device_.pd(), &wanted), {device_.table().destroy_qp});
   if (!queue.pair) {
-    return Status(Code::kSystemError, kWhere,
+    return Status(Cause::kNicRefused, kWhere,
                   fmt::format("{} = {} contexts x {} ranks are needed, of depth {}; making one failed: {}",
                               queues_.size(), shape_.contexts, ranks_, shape_.depth, std::strerror(errno)));
   }
   if (wanted.cap.max_inline_data < kInlineBytes) {
-    return Status(Code::kInvalidUsage, kWhere, fmt::format("the NIC takes no inline data of {} bytes", kInlineBytes));
+    return Status(Cause::kBackendLimit, kWhere, fmt::format("the NIC takes no inline data of {} bytes", kInlineBytes));
   }
   ibv_qp_attr init{};
   init.qp_state = IBV_QPS_INIT;
@@ -108,7 +108,7 @@ Status QueueSet::connect() {
     const size_t at = (i / ranks_ * ranks_ + static_cast<size_t>(bootstrap_.rank())) * sizeof(QueueCard);
     QueueCard card;
     if (bytes.size() != mine.bytes.size()) {
-      connected = Status(Code::kInvalidUsage, kWhere,
+      connected = Status(Cause::kCallMismatch, kWhere,
                          fmt::format("rank {} opened {} of them, this rank {}", i % ranks_,
                                      bytes.size() / sizeof(QueueCard), queues_.size()));
     } else {
@@ -153,7 +153,7 @@ Status QueueSet::connect_pair(Queue& queue, const QueueCard& peer) {
 Status QueueSet::modify(Queue& queue, ibv_qp_attr& attributes, int mask, const char* state) const {
   const int error = device_.table().modify_qp(queue.pair.get(), &attributes, mask);
   if (error == 0) return Status();
-  return Status(Code::kSystemError, kWhere,
+  return Status(Cause::kNicRefused, kWhere,
                 fmt::format("number {:#x} to {}: {}", queue.pair->qp_num, state, std::strerror(error)));
 }
 
@@ -196,17 +196,17 @@ size_t QueueSet::poll(OpCompletion* out, size_t most) {
     }
     const bool good = wc.status == IBV_WC_SUCCESS;
     out[found++] =
-        finish(at, good ? Code::kOk : Code::kRemoteError, good ? "" : device_.table().wc_status_str(wc.status));
+        finish(at, good ? Cause::kNone : Cause::kNicOperation, good ? "" : device_.table().wc_status_str(wc.status));
   }
   if (refused_.load(std::memory_order_relaxed) > 0) found += take_refused(out + found, most - found);
   return found;
 }
 
-OpCompletion QueueSet::finish(size_t queue_index, Code code, const char* what) {
+OpCompletion QueueSet::finish(size_t queue_index, Cause error, const char* what) {
   Queue& queue = queues_[queue_index];
   const InFlight& op = in_flight_at(queue, queue.completed);
   const OpCompletion completion{op.cookie, shape_.first + static_cast<uint32_t>(queue_index / ranks_),
-                                static_cast<Rank>(queue_index % ranks_), code, what};
+                                static_cast<Rank>(queue_index % ranks_), error, what};
   ++queue.completed;
   --in_flight_;
   return completion;
@@ -217,7 +217,7 @@ size_t QueueSet::take_refused(OpCompletion* out, size_t most) {
   for (size_t i = 0; i < queues_.size(); ++i) {
     Queue& queue = queues_[i];
     while (found < most && queue.refused > 0 && queue.posted - queue.completed == queue.refused) {
-      out[found++] = finish(i, Code::kSystemError, "the NIC refused the work request");
+      out[found++] = finish(i, Cause::kNicRefused, "the NIC refused the work request");
       --queue.refused;
       refused_.fetch_sub(1, std::memory_order_relaxed);
     }

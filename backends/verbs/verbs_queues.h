@@ -80,7 +80,7 @@ class QueueSet {
     return size_t{context - shape_.first} * ranks_ + static_cast<size_t>(peer);
   }
   InFlight& in_flight_at(Queue& queue, uint32_t sequence) { return queue.ops[sequence % shape_.depth]; }
-  OpCompletion finish(size_t queue_index, Code code, const char* what);
+  OpCompletion finish(size_t queue_index, Cause error, const char* what);
   size_t take_refused(OpCompletion* out, size_t most);
 
   const VerbsDevice& device_;

@@ -35,7 +35,7 @@ Result<uint32_t> RegionTable::add(const RegionRequest& request) {
     if (region->memory) {
       mine = {reinterpret_cast<uint64_t>(request.base), request.bytes, region->memory->rkey};
     } else {
-      registered = Status(Code::kSystemError, kWhere,
+      registered = Status(Cause::kNicRefused, kWhere,
                           fmt::format("{} bytes at {}: {}", request.bytes, static_cast<const void*>(request.base),
                                       std::strerror(errno)));
     }
@@ -50,7 +50,7 @@ Result<uint32_t> RegionTable::add(const RegionRequest& request) {
 Result<uint32_t> RegionTable::insert(std::unique_ptr<Region> region) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (next_ == kChunk * kChunk) {
-    return Status(Code::kInternalError, kWhere, fmt::format("{} regions were registered, no more names", next_));
+    return Status(Cause::kBackendLimit, kWhere, fmt::format("{} regions were registered, no more names", next_));
   }
   if (next_ % kChunk == 0) {
     owned_.push_back(std::make_unique<Chunk>());

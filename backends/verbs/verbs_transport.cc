@@ -47,7 +47,7 @@ Status VerbsTransport::make_sink() {
   sink_ = *memory;
   sink_memory_ = device_->register_memory(sink_, sizeof(uint64_t), IBV_ACCESS_LOCAL_WRITE);
   if (sink_memory_) return Status();
-  return Status(Code::kSystemError, "memory registration",
+  return Status(Cause::kNicRefused, "memory registration",
                 fmt::format("8 bytes for the old values of signals: {}", std::strerror(errno)));
 }
 
@@ -96,7 +96,7 @@ Result<uint32_t> VerbsTransport::reserve(uint32_t count) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = std::search_n(reserved_.begin(), reserved_.end(), count, false);
   if (found == reserved_.end()) {
-    return Status(Code::kInvalidUsage, "contexts",
+    return Status(Cause::kBackendLimit, "contexts",
                   fmt::format("{} more in a row asked for, there are {} in all", count, kContextsMax));
   }
   std::fill_n(found, count, true);

@@ -41,7 +41,7 @@ Result<std::vector<T>> all_gather_value(Bootstrap& bootstrap, const char* kind, 
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string& bytes = (*gifts)[i].bytes;
     if (bytes.size() != sizeof(T)) {
-      return Status(Code::kInternalError, kind, "rank " + std::to_string(i) + " sent a value of another size");
+      return Status(Cause::kProtocol, kind, "rank " + std::to_string(i) + " sent a value of another size");
     }
     __builtin_memcpy(&values[i], bytes.data(), sizeof(T));
   }
@@ -50,15 +50,16 @@ Result<std::vector<T>> all_gather_value(Bootstrap& bootstrap, const char* kind, 
 
 // Collective. Every rank brings how it fared; all succeed, or all get the failure of the lowest rank that failed.
 inline Status agree(Bootstrap& bootstrap, const char* kind, const Status& mine) {
-  const std::string code(1, static_cast<char>(mine.code()));
-  Result<std::vector<Gift>> gifts = bootstrap.all_gather(kind, Gift{code + (mine.ok() ? "" : mine.message()), -1});
+  const std::string code(1, static_cast<char>(mine.cause()));
+  Result<std::vector<Gift>> gifts = bootstrap.all_gather(kind, Gift{code + (mine.ok() ? "" : mine.detail()), -1});
   if (!gifts.ok()) return gifts.status();
   for (size_t rank = 0; rank < gifts->size(); ++rank) {
     const std::string& bytes = (*gifts)[rank].bytes;
-    if (bytes.empty()) return Status(Code::kInternalError, kind, "rank " + std::to_string(rank) + " sent nothing");
+    if (bytes.empty()) return Status(Cause::kProtocol, kind, "rank " + std::to_string(rank) + " sent nothing");
     if (bytes[0] == 0) continue;
     if (static_cast<Rank>(rank) == bootstrap.rank()) return mine;
-    return Status(static_cast<Code>(bytes[0]), kind, "rank " + std::to_string(rank) + ": " + bytes.substr(1));
+    return Status(cause_of_number(static_cast<uint8_t>(bytes[0])), kind,
+                  "rank " + std::to_string(rank) + ": " + bytes.substr(1));
   }
   return Status();
 }

@@ -197,7 +197,7 @@ Result<char*> DeviceHeap::allocate(size_t bytes, int device) {
     offset = state_->take(whole);
   }
   if (!offset) {
-    return Status(Code::kCudaError, kWhere,
+    return Status(Cause::kOutOfMemory, kWhere,
                   fmt::format("out of memory: {} bytes asked for; {} of {} in use, largest free piece {} (every "
                               "allocation takes two pages more than asked for)",
                               bytes, state_->allocated, state_->mapping.bytes(), state_->largest_free()));
@@ -220,13 +220,13 @@ Status DeviceHeap::free(void* pointer) {
   const auto offset = reinterpret_cast<uintptr_t>(base) - reinterpret_cast<uintptr_t>(state_->mapping.base());
   const auto found = state_->live.find(offset);
   if (found == state_->live.end()) {
-    return Status(Code::kInvalidArgument, kWhere,
+    return Status(Cause::kAllocationUnknown, kWhere,
                   fmt::format("{} is not the start of a live allocation", fmt::ptr(pointer)));
   }
   const auto [bytes, device, serial] = found->second;
   if (const char* side = overwritten_side(base, bytes)) {
     // Stays allocated, so that the evidence stays.
-    const Status overrun(Code::kInvalidUsage, kWhere,
+    const Status overrun(Cause::kAllocationOverrun, kWhere,
                          fmt::format("the allocation of {} bytes at {} on device {} was overwritten {}", bytes,
                                      fmt::ptr(pointer), device, side));
     log(LogLevel::kError, "{}", overrun.message());  // whoever frees rarely looks at the result

@@ -16,7 +16,7 @@ class MappedKernelSide final : public KernelSide {
   Status write_near(char*, const void*, size_t) override { return nowhere(); }
 
  private:
-  static Status nowhere() { return Status(Code::kInternalError, "memory near kernels", "kernels run in host memory"); }
+  static Status nowhere() { return Status(Cause::kProtocol, "memory near kernels", "kernels run in host memory"); }
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr uint64_t kWakeCookie = ~uint64_t{0};
 constexpr int kBacklog = 4096;
 
 Status system_error(std::string_view what) {
-  return Status(Code::kSystemError, "socket", fmt::format("{}: {}", what, std::strerror(errno)));
+  return Status(Cause::kSystemCall, "socket", fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
 int left_ms(uint64_t deadline_ns) {
@@ -97,7 +97,7 @@ Socket::~Socket() {
 Result<Socket> listen_tcp(const std::string& host, uint16_t port, uint16_t* bound) {
   sockaddr_in address;
   if (!tcp_address(host, port, address)) {
-    return Status(Code::kInvalidUsage, "socket", fmt::format("\"{}\" is not an IPv4 address", host));
+    return Status(Cause::kAddressInvalid, "socket", fmt::format("\"{}\" is not an IPv4 address", host));
   }
   Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return system_error("cannot make a TCP socket");
@@ -114,7 +114,7 @@ Result<Socket> listen_tcp(const std::string& host, uint16_t port, uint16_t* boun
 Result<Socket> connect_tcp(const std::string& host, uint16_t port, uint64_t deadline_ns) {
   sockaddr_in address;
   if (!tcp_address(host, port, address)) {
-    return Status(Code::kInvalidUsage, "socket", fmt::format("\"{}\" is not an IPv4 address", host));
+    return Status(Cause::kAddressInvalid, "socket", fmt::format("\"{}\" is not an IPv4 address", host));
   }
   Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return system_error("cannot make a TCP socket");
@@ -122,14 +122,14 @@ Result<Socket> connect_tcp(const std::string& host, uint16_t port, uint64_t dead
   const std::string name = fmt::format("cannot connect to {}:{}", host, port);
   if (::connect(socket.fd(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
     if (errno != EINPROGRESS) return system_error(name);
-    if (!wait_for(socket.fd(), POLLOUT, deadline_ns)) return Status(Code::kTimeout, "socket", name);
+    if (!wait_for(socket.fd(), POLLOUT, deadline_ns)) return Status(Cause::kJoinTimeout, "socket", name);
     socklen_t bytes = sizeof(errno);
     int error = 0;
     ::getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &bytes);
     errno = error;
     if (error != 0) return system_error(name);
   }
-  if (reached_itself(socket)) return Status(Code::kSystemError, "socket", name + ": nobody listens there");
+  if (reached_itself(socket)) return Status(Cause::kConnectionClosed, "socket", name + ": nobody listens there");
   return socket;
 }
 
@@ -155,7 +155,7 @@ Result<Socket> connect_unix(const std::string& name) {
 
 Result<Socket> accept_connection(const Socket& listener, uint64_t deadline_ns) {
   if (!wait_for(listener.fd(), POLLIN, deadline_ns)) {
-    return Status(Code::kTimeout, "socket", "nobody connected in time");
+    return Status(Cause::kJoinTimeout, "socket", "nobody connected in time");
   }
   Socket socket(::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket.valid()) return system_error("cannot accept a connection");
@@ -188,10 +188,10 @@ Readable wait_readable(const Socket& socket, const Socket* watched, uint64_t dea
 Status send_all(const Socket& socket, std::string_view bytes, uint64_t deadline_ns) {
   while (!bytes.empty()) {
     const long sent = send_some(socket, bytes.data(), bytes.size(), -1);
-    if (sent < 0) return Status(Code::kSystemError, "socket", "the other end closed the connection");
+    if (sent < 0) return Status(Cause::kConnectionClosed, "socket", "the other end closed the connection");
     bytes.remove_prefix(static_cast<size_t>(sent));
     if (sent == 0 && !wait_for(socket.fd(), POLLOUT, deadline_ns)) {
-      return Status(Code::kTimeout, "socket", "the other end did not take the bytes in time");
+      return Status(Cause::kJoinTimeout, "socket", "the other end did not take the bytes in time");
     }
   }
   return Status();
@@ -201,11 +201,11 @@ Status receive_all(const Socket& socket, void* out, size_t bytes, uint64_t deadl
   char* at = static_cast<char*>(out);
   while (bytes > 0) {
     if (!wait_for(socket.fd(), POLLIN, deadline_ns)) {
-      return Status(Code::kTimeout, "socket", "the other end did not answer in time");
+      return Status(Cause::kJoinTimeout, "socket", "the other end did not answer in time");
     }
     const ssize_t got = ::recv(socket.fd(), at, bytes, MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-      return Status(Code::kSystemError, "socket", "the other end closed the connection");
+      return Status(Cause::kConnectionClosed, "socket", "the other end closed the connection");
     }
     if (got > 0) at += got, bytes -= static_cast<size_t>(got);
   }

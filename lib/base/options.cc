@@ -21,8 +21,7 @@ namespace {
 using std::string_view;
 
 Status bad_value(string_view name, string_view value, string_view valid) {
-  return Status(Code::kInvalidArgument, "environment",
-                fmt::format("{}='{}' is not valid; valid: {}", name, value, valid));
+  return Status(Cause::kEnvironment, "environment", fmt::format("{}='{}' is not valid; valid: {}", name, value, valid));
 }
 
 template <typename T>
@@ -235,7 +234,7 @@ Status unknown_variable(string_view name) {
   }
   std::stable_sort(names.begin(), names.end(),
                    [&](string_view a, string_view b) { return edit_distance(name, a) < edit_distance(name, b); });
-  return Status(Code::kInvalidArgument, "environment",
+  return Status(Cause::kEnvironment, "environment",
                 fmt::format("there is no variable {}; there are: {}", name, fmt::join(names, ", ")));
 }
 

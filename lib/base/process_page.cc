@@ -103,7 +103,7 @@ Result<PeerPage> PeerPage::map(int fd, size_t bytes) {
   if (same_file(fd, own.fd())) {
     close(fd);
     if (bytes > own.bytes()) {
-      return Status(Code::kRemoteError, "process page",
+      return Status(Cause::kPeerBuild, "process page",
                     fmt::format("announced as {} bytes, has {}", bytes, own.bytes()));
     }
     peer.base_ = own.at(0);
@@ -113,14 +113,14 @@ Result<PeerPage> PeerPage::map(int fd, size_t bytes) {
   Result<SharedMapping> mapping = SharedMapping::adopt(fd, bytes);
   if (!mapping.ok()) return mapping.status();
   if (bytes < sizeof(ControlPage)) {
-    return Status(Code::kRemoteError, "process page", fmt::format("{} bytes are too few for a page", bytes));
+    return Status(Cause::kPeerBuild, "process page", fmt::format("{} bytes are too few for a page", bytes));
   }
   peer.mapping_ = std::move(*mapping);
   peer.base_ = peer.mapping_.base();
   peer.bytes_ = bytes;
   const ControlPage& page = peer.control();
   if (page.magic != kProcessPageMagic || page.version != kProcessPageVersion) {
-    return Status(Code::kRemoteError, "process page",
+    return Status(Cause::kPeerBuild, "process page",
                   fmt::format("magic {:#x} version {}, wanted {:#x} version {}: the peer runs another build of AnyGIN",
                               page.magic, page.version, kProcessPageMagic, kProcessPageVersion));
   }

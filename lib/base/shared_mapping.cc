@@ -18,7 +18,7 @@ constexpr const char* kWhere = "shared memory";
 
 Status system_error(std::string_view what, size_t bytes) {
   const int error = errno;
-  return Status(Code::kSystemError, kWhere, fmt::format("{} ({} bytes): {}", what, bytes, std::strerror(error)));
+  return Status(Cause::kSystemCall, kWhere, fmt::format("{} ({} bytes): {}", what, bytes, std::strerror(error)));
 }
 
 Result<char*> map_file(int fd, size_t bytes) {
@@ -32,12 +32,12 @@ Status check_foreign_file(int fd, size_t bytes) {
   struct stat file {};
   if (fstat(fd, &file) != 0) return system_error("cannot look at the file a peer sent", bytes);
   if (!S_ISREG(file.st_mode) || static_cast<uint64_t>(file.st_size) < bytes) {
-    return Status(Code::kRemoteError, kWhere,
+    return Status(Cause::kPeerBuild, kWhere,
                   fmt::format("a peer sent a file of {} bytes where {} were announced", file.st_size, bytes));
   }
   const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || !(seals & F_SEAL_SHRINK)) {
-    return Status(Code::kRemoteError, kWhere, "a peer sent a file that is not sealed against shrinking");
+    return Status(Cause::kPeerBuild, kWhere, "a peer sent a file that is not sealed against shrinking");
   }
   return Status();
 }

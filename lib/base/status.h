@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operating errors. A Status says what went wrong, where, and what would be right; lib/comm maps it to
-// ncclResult_t and keeps the text for ncclGetLastError.
+// Operating errors. A Status says why, by a cause with a stable name, where, and what would be right; lib/comm maps it
+// to ncclResult_t and keeps the text for ncclGetLastError.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,21 +26,44 @@ enum class Code : int {
   kTimeout = 8,
 };
 
+// Why something failed: a row of error_causes.def, which gives the code and a name that never changes.
+enum class Cause : uint8_t {
+  kNone = 0,
+#define ANYGIN_CAUSE(enumerator, name, code, what, remedy) enumerator,
+#include "anygin/base/error_causes.def"
+#undef ANYGIN_CAUSE
+  kCount
+};
+
+struct CauseInfo {
+  std::string_view name;  // "GIN_ERR_WINDOW_FULL"
+  Code code;
+  std::string_view what, remedy;  // a sentence each
+};
+// Of kNone: no name, kOk.
+const CauseInfo& info_of(Cause cause);
+// What a peer sent as a number; kProtocol if it is none.
+Cause cause_of_number(uint8_t number);
+
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  // `where` names the function or object the user knows; static storage.
-  Status(Code code, std::string_view where, std::string text) : code_(code), where_(where), text_(std::move(text)) {}
+  // `cause` is not kNone. `where` names the function or object the user knows; static storage.
+  Status(Cause cause, std::string_view where, std::string text)
+      : cause_(cause), where_(where), text_(std::move(text)) {}
 
-  bool ok() const { return code_ == Code::kOk; }
-  Code code() const { return code_; }
+  bool ok() const { return cause_ == Cause::kNone; }
+  Cause cause() const { return cause_; }
+  Code code() const { return info_of(cause_).code; }
   std::string_view where() const { return where_; }
   const std::string& text() const { return text_; }
-  // "where: text"
+  // "GIN_ERR_NAME: where: text", for people.
   std::string message() const;
+  // "where: text", for the text of another status.
+  std::string detail() const;
 
  private:
-  Code code_ = Code::kOk;
+  Cause cause_ = Cause::kNone;
   std::string_view where_;
   std::string text_;
 };

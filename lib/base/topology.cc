@@ -50,7 +50,7 @@ Result<Topology> parse_topology(std::string_view text) {
   if (parse_product(nodes, &topology.ranks_of_node)) return topology;
   topology.ranks_of_node.clear();
   if (parse_list(nodes, &topology.ranks_of_node)) return topology;
-  return Status(Code::kInvalidArgument, "topology",
+  return Status(Cause::kEnvironment, "topology",
                 "NODESxRANKS such as 2x4, or the ranks of each node such as 3,5; either with ,rail behind it");
 }
 

@@ -84,8 +84,7 @@ Result<std::unique_ptr<TraceFile>> TraceFile::open(const std::string& path, Cloc
     file = open_alone(own_path);
   }
   if (!file) {
-    return Status(Code::kSystemError, "ANYGIN_TRACE",
-                  fmt::format("cannot write '{}': {}", own_path, std::strerror(errno)));
+    return Status(Cause::kFile, "ANYGIN_TRACE", fmt::format("cannot write '{}': {}", own_path, std::strerror(errno)));
   }
   return std::unique_ptr<TraceFile>(new TraceFile(file, clock));
 }

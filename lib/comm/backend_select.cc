@@ -36,9 +36,9 @@ GinChoice choose_gin(const Options& options) {
 }
 
 Result<std::unique_ptr<Backend>> open_gin(const GinChoice& choice, const BackendOpening& opening) {
-  if (choice.kind == GinKind::kNone) return Status(Code::kInvalidUsage, "GIN", choice.why_none);
+  if (choice.kind == GinKind::kNone) return Status(Cause::kNoBackend, "GIN", choice.why_none);
   if (opening.options.nccl_gin_enable == 0)
-    return Status(Code::kInternalError, "GIN", "NCCL_GIN_ENABLE is 0, which switches GIN off; unset it, or set 1");
+    return Status(Cause::kGinDisabled, "GIN", "NCCL_GIN_ENABLE is 0, which switches GIN off; unset it, or set 1");
   return open_proxy_backend(opening);
 }
 

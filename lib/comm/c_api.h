@@ -31,8 +31,8 @@ inline ncclResult_t report(const Status& status) {
   return static_cast<ncclResult_t>(status.code());
 }
 
-inline ncclResult_t bad_argument(const char* where, std::string text) {
-  return report(Status(Code::kInvalidArgument, where, std::move(text)));
+inline ncclResult_t refuse(Cause cause, const char* where, std::string text) {
+  return report(Status(cause, where, std::move(text)));
 }
 
 // The communicator behind a handle, or null if it is none that lives. For functions that return no result code.
@@ -43,7 +43,7 @@ inline Communicator* find(ncclComm_t comm) {
 
 inline Status check_comm(const char* where, ncclComm_t comm) {
   if (find(comm) != nullptr) return Status();
-  return Status(Code::kInvalidArgument, where,
+  return Status(Cause::kCommInvalid, where,
                 comm == nullptr ? "the communicator is NULL" : "this is no communicator, or it was destroyed before");
 }
 
@@ -51,7 +51,7 @@ inline Status check_comm(const char* where, ncclComm_t comm) {
 inline Status check_ready(const char* where, ncclComm_t comm) {
   ANYGIN_TRY(check_comm(where, comm));
   const Status async = find(comm)->async_error();
-  return async.ok() ? async : Status(async.code(), where, async.message());
+  return async.ok() ? async : Status(async.cause(), where, async.detail());
 }
 
 }  // namespace anygin::comm

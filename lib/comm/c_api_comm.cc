@@ -25,11 +25,12 @@ Status join(ncclComm_t* comm, const CommunicatorOpening& opening) {
 
 Status init_rank(const char* where, ncclComm_t* comm, int nranks, const ncclUniqueId& id, int rank,
                  const ncclConfig_t* config, int device) {
-  const auto bad = [&](std::string text) { return Status(Code::kInvalidArgument, where, std::move(text)); };
-  if (comm == nullptr) return bad("comm is NULL");
+  if (comm == nullptr) return Status(Cause::kNullArgument, where, "comm is NULL");
   *comm = nullptr;
-  if (nranks < 1) return bad(fmt::format("nranks is {}; 1 or more would be right", nranks));
-  if (rank < 0 || rank >= nranks) return bad(fmt::format("rank is {}; 0 to {} would be right", rank, nranks - 1));
+  if (nranks < 1)
+    return Status(Cause::kNumberOutOfRange, where, fmt::format("nranks is {}; 1 or more would be right", nranks));
+  if (rank < 0 || rank >= nranks)
+    return Status(Cause::kRankOutOfRange, where, fmt::format("rank is {}; 0 to {} would be right", rank, nranks - 1));
   Result<ncclConfig_t> resolved = resolve_config(config);
   if (!resolved.ok()) return resolved.status();
   static_assert(sizeof(id.internal) == kUniqueIdBytes);
@@ -52,19 +53,19 @@ Status make_id(ncclUniqueId* out) {
 }
 
 Status check_devices(int ndev, const int* devlist) {
-  const auto bad = [](Code code, std::string text) { return Status(code, "ncclCommInitAll", std::move(text)); };
-  if (ndev < 1) return bad(Code::kInvalidArgument, fmt::format("ndev is {}; 1 or more would be right", ndev));
+  const auto bad = [](Cause cause, std::string text) { return Status(cause, "ncclCommInitAll", std::move(text)); };
+  if (ndev < 1) return bad(Cause::kNumberOutOfRange, fmt::format("ndev is {}; 1 or more would be right", ndev));
   const std::string several = environment_variable("NCCL_MULTI_RANK_GPU_ENABLE");
   const bool may_repeat = !several.empty() && several != "0";
   std::set<int> seen;
   for (int i = 0; i < ndev; ++i) {
     const int device = devlist != nullptr ? devlist[i] : i;
     if (device < 0 || device >= simt::device_count()) {
-      return bad(Code::kInvalidArgument,
+      return bad(Cause::kDeviceUnknown,
                  fmt::format("device {} does not exist; there are {} (ANYGIN_DEVICES)", device, simt::device_count()));
     }
     if (!seen.insert(device).second && !may_repeat) {
-      return bad(Code::kInvalidUsage,
+      return bad(Cause::kDeviceTwice,
                  fmt::format("device {} is named twice; NCCL_MULTI_RANK_GPU_ENABLE=1 would allow it", device));
     }
   }
@@ -72,7 +73,7 @@ Status check_devices(int ndev, const int* devlist) {
 }
 
 Status init_all(ncclComm_t* comm, int ndev, const int* devlist) {
-  if (comm == nullptr) return Status(Code::kInvalidArgument, "ncclCommInitAll", "comm is NULL");
+  if (comm == nullptr) return Status(Cause::kNullArgument, "ncclCommInitAll", "comm is NULL");
   ANYGIN_TRY(check_devices(ndev, devlist));
   ncclUniqueId id;
   ANYGIN_TRY(make_id(&id));
@@ -88,13 +89,13 @@ Status init_all(ncclComm_t* comm, int ndev, const int* devlist) {
 Result<std::unique_ptr<Communicator>> take(const char* where, ncclComm_t comm) {
   auto* communicator = reinterpret_cast<Communicator*>(comm);
   if (ProcessState::get().retire(communicator)) return std::unique_ptr<Communicator>(communicator);
-  return Status(Code::kInvalidArgument, where, "this is no communicator, or it was destroyed before");
+  return Status(Cause::kCommInvalid, where, "this is no communicator, or it was destroyed before");
 }
 
 // Writes a number of the communicator.
 ncclResult_t tell(const char* where, ncclComm_t comm, int* out, int (Communicator::*question)() const) {
   ANYGIN_NCCL_TRY(check_comm(where, comm));
-  if (out == nullptr) return bad_argument(where, "the result pointer is NULL");
+  if (out == nullptr) return refuse(Cause::kNullArgument, where, "the result pointer is NULL");
   ANYGIN_NCCL_TRY(check_ready(where, comm));
   *out = (find(comm)->*question)();
   return ncclSuccess;
@@ -108,14 +109,14 @@ using namespace anygin::comm;
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetVersion, (int* version)) {
   ANYGIN_NCCL_CALL("ncclGetVersion");
-  if (version == nullptr) return bad_argument("ncclGetVersion", "version is NULL");
+  if (version == nullptr) return refuse(Cause::kNullArgument, "ncclGetVersion", "version is NULL");
   *version = NCCL_VERSION_CODE;
   return ncclSuccess;
 }
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetUniqueId, (ncclUniqueId * uniqueId)) {
   ANYGIN_NCCL_CALL("ncclGetUniqueId");
-  if (uniqueId == nullptr) return bad_argument("ncclGetUniqueId", "uniqueId is NULL");
+  if (uniqueId == nullptr) return refuse(Cause::kNullArgument, "ncclGetUniqueId", "uniqueId is NULL");
   return report(make_id(uniqueId));
 }
 
@@ -162,7 +163,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommAbort, (ncclComm_t comm)) {
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t* asyncError)) {
   ANYGIN_NCCL_CALL("ncclCommGetAsyncError");
   ANYGIN_NCCL_TRY(check_comm("ncclCommGetAsyncError", comm));
-  if (asyncError == nullptr) return bad_argument("ncclCommGetAsyncError", "asyncError is NULL");
+  if (asyncError == nullptr) return refuse(Cause::kNullArgument, "ncclCommGetAsyncError", "asyncError is NULL");
   find(comm)->notice_misuse();
   const Status async = find(comm)->async_error();
   keep_last_error(async);

@@ -41,7 +41,7 @@ const Field kFields[] = {
 };
 
 Status bad(std::string text) {
-  return Status(Code::kInvalidArgument, "ncclConfig_t", std::move(text));
+  return Status(Cause::kConfigInvalid, "ncclConfig_t", std::move(text));
 }
 
 Status resolve(const Field& field, int version, ncclConfig_t& config) {

@@ -12,14 +12,14 @@ namespace {
 Status query_properties(ncclComm_t comm, ncclCommProperties_t* props) {
   constexpr const char* kWhere = "ncclCommQueryProperties";
   ANYGIN_TRY(check_comm(kWhere, comm));
-  if (props == nullptr) return Status(Code::kInvalidArgument, kWhere, "props is NULL");
+  if (props == nullptr) return Status(Cause::kNullArgument, kWhere, "props is NULL");
   ANYGIN_TRY(check_ready(kWhere, comm));
   if (props->magic != NCCL_API_MAGIC) {
-    return Status(Code::kInvalidUsage, kWhere,
+    return Status(Cause::kNotInitialized, kWhere,
                   "props was not initialized; start from NCCL_COMM_PROPERTIES_INITIALIZER");
   }
   if (props->version > kNewestVersion || props->version < kOldestVersion) {
-    return Status(Code::kInvalidUsage, kWhere,
+    return Status(Cause::kVersion, kWhere,
                   fmt::format("the program was compiled for version {}; this library serves {} to {}", props->version,
                               kOldestVersion, kNewestVersion));
   }
@@ -39,19 +39,19 @@ Status query_properties(ncclComm_t comm, ncclCommProperties_t* props) {
 Status create_dev_comm(ncclComm_t comm, const ncclDevCommRequirements_t* reqs, ncclDevComm_t* out) {
   constexpr const char* kWhere = "ncclDevCommCreate";
   ANYGIN_TRY(check_comm(kWhere, comm));
-  if (reqs == nullptr) return Status(Code::kInvalidArgument, kWhere, "reqs is NULL");
+  if (reqs == nullptr) return Status(Cause::kNullArgument, kWhere, "reqs is NULL");
   Result<DevCommWish> wish = copy_requirements(*reqs);
   if (!wish.ok()) return wish.status();
   Communicator* communicator = find(comm);
   if (!communicator->symmetric()) {
     return Status(
-        Code::kInvalidUsage, kWhere,
+        Cause::kNoSymmetricMemory, kWhere,
         "the communicator has no symmetric memory: NCCL_WIN_ENABLE is 0, or it spans several LSA teams without "
         "GIN" +
             (communicator->gin().why_none.empty() ? "" : " (" + communicator->gin().why_none + ")"));
   }
   ANYGIN_TRY(check_ready(kWhere, comm));
-  if (out == nullptr) return Status(Code::kInvalidArgument, kWhere, "outDevComm is NULL");
+  if (out == nullptr) return Status(Cause::kNullArgument, kWhere, "outDevComm is NULL");
   return group_submit({JobKind::kDevComm, communicator, communicator->device(),
                        [communicator, wish = *wish, out] { return communicator->dev_comms().create(wish, out); }});
 }
@@ -73,10 +73,10 @@ ncclTeam_t rail_team(const Communicator& c) {
 // The checks that the builders share.
 Status check_builder(const char* where, const char* what, int count, const void* handle, const void* requirement) {
   if (handle == nullptr || requirement == nullptr) {
-    return Status(Code::kInvalidArgument, where, handle == nullptr ? "outHandle is NULL" : "outReq is NULL");
+    return Status(Cause::kNullArgument, where, handle == nullptr ? "outHandle is NULL" : "outReq is NULL");
   }
   if (count >= 0) return Status();
-  return Status(Code::kInvalidArgument, where, fmt::format("{} is {}; 0 or more would be right", what, count));
+  return Status(Cause::kNumberOutOfRange, where, fmt::format("{} is {}; 0 or more would be right", what, count));
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclDevCommCreate,
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclDevCommDestroy, (ncclComm_t comm, ncclDevComm_t const* devComm)) {
   ANYGIN_NCCL_CALL("ncclDevCommDestroy");
   ANYGIN_NCCL_TRY(check_comm("ncclDevCommDestroy", comm));
-  if (devComm == nullptr) return bad_argument("ncclDevCommDestroy", "devComm is NULL");
+  if (devComm == nullptr) return refuse(Cause::kNullArgument, "ncclDevCommDestroy", "devComm is NULL");
   return report(find(comm)->dev_comms().destroy(*devComm));
 }
 

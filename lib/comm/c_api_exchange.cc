@@ -18,25 +18,22 @@ static_assert(static_cast<int>(Element::kFloat8e5m2) == ncclFloat8e5m2 &&
 static_assert(static_cast<int>(ReduceOp::kAverage) == ncclAvg && static_cast<int>(ReduceOp::kMax) == ncclMax &&
               static_cast<int>(ReduceOp::kCount) == ncclNumOps);
 
-Status bad(const char* where, std::string text) {
-  return Status(Code::kInvalidArgument, where, std::move(text));
-}
-
 Status check_exchange(const char* where, ncclComm_t comm) {
   ANYGIN_TRY(check_ready(where, comm));
   const Communicator& communicator = *find(comm);
   if (communicator.exchange() != nullptr) return Status();
-  return Status(Code::kInvalidUsage, where, "host transfers are not there: " + communicator.why_no_host_queue());
+  return Status(Cause::kNoHostTransfers, where, "host transfers are not there: " + communicator.why_no_host_queue());
 }
 
 Status check_rank(const char* where, const char* what, int rank, int ranks) {
   if (rank >= 0 && rank < ranks) return Status();
-  return bad(where, fmt::format("{} is {}; 0 to {} would be right", what, rank, ranks - 1));
+  return Status(Cause::kRankOutOfRange, where, fmt::format("{} is {}; 0 to {} would be right", what, rank, ranks - 1));
 }
 
 Status check_type(const char* where, ncclDataType_t type) {
   if (static_cast<int>(type) >= 0 && type < ncclNumTypes) return Status();
-  return bad(where, fmt::format("datatype is {}; 0 to {} would be right", static_cast<int>(type), ncclNumTypes - 1));
+  return Status(Cause::kDataTypeUnknown, where,
+                fmt::format("datatype is {}; 0 to {} would be right", static_cast<int>(type), ncclNumTypes - 1));
 }
 
 // As the program called it.
@@ -82,25 +79,27 @@ Extent extent_of(CallKind kind, uint64_t count, uint64_t ranks, bool root) {
 
 Status check_buffer(const char* where, const char* name, const void* buffer, uint64_t bytes) {
   if (bytes == 0) return Status();
-  if (buffer == nullptr) return bad(where, fmt::format("{} is NULL; {} bytes would be right", name, bytes));
+  if (buffer == nullptr)
+    return Status(Cause::kNullArgument, where, fmt::format("{} is NULL; {} bytes would be right", name, bytes));
   const std::optional<Allocation> memory = world().heap.find(buffer);
   if (!memory) return Status();  // mapped or registered host memory; what else it may be cannot be seen
   const uint64_t left = memory->bytes - static_cast<uint64_t>(static_cast<const char*>(buffer) - memory->base);
   if (bytes <= left) return Status();
-  return bad(where, fmt::format("{}: {} bytes are needed, {} are left of its allocation", name, bytes, left));
+  return Status(Cause::kBufferTooSmall, where,
+                fmt::format("{}: {} bytes are needed, {} are left of its allocation", name, bytes, left));
 }
 
 Status check_buffers(const Arguments& a, const Communicator& communicator) {
   const auto ranks = static_cast<uint64_t>(communicator.size());
   const uint64_t width = size_of(static_cast<Element>(a.type));
   if (a.count > (uint64_t{1} << 56) / (ranks * width)) {
-    return bad(a.where, fmt::format("count is {}, beyond any memory", a.count));
+    return Status(Cause::kNumberOutOfRange, a.where, fmt::format("count is {}, beyond any memory", a.count));
   }
   const Extent extent = extent_of(a.kind, a.count, ranks, a.peer == communicator.rank());
   ANYGIN_TRY(check_buffer(a.where, "sendbuff", a.from, extent.read * width));
   ANYGIN_TRY(check_buffer(a.where, "recvbuff", a.into, extent.written * width));
   if (a.kind == CallKind::kAllToAll && a.from == a.into && a.count > 0 && ranks > 1)
-    return bad(a.where, "sendbuff and recvbuff are the same; it cannot work in place");
+    return Status(Cause::kBuffersSame, a.where, "sendbuff and recvbuff are the same; it cannot work in place");
   return Status();
 }
 
@@ -117,13 +116,14 @@ Status set_op(const Arguments& a, const Exchange& exchange, CallRequest& request
   }
   const std::optional<ScaledSum> sum = op < 0 ? std::nullopt : exchange.find_sum(static_cast<size_t>(op - ncclNumOps));
   if (!sum) {
-    return bad(a.where, fmt::format("op is {}; 0 to {}, or one that ncclRedOpCreatePreMulSum made for this "
-                                    "communicator and that lives, would be right",
-                                    op, ncclNumOps - 1));
+    return Status(Cause::kOperatorUnknown, a.where,
+                  fmt::format("op is {}; 0 to {}, or one that ncclRedOpCreatePreMulSum made for this "
+                              "communicator and that lives, would be right",
+                              op, ncclNumOps - 1));
   }
   if (sum->element != request.element) {
-    return bad(a.where,
-               fmt::format("op was made for {}, datatype is {}", name_of(sum->element), name_of(request.element)));
+    return Status(Cause::kOperatorUnknown, a.where,
+                  fmt::format("op was made for {}, datatype is {}", name_of(sum->element), name_of(request.element)));
   }
   request.scalar = sum->scalar;
   request.scalar_owner = sum->owner;
@@ -156,7 +156,7 @@ Status check_and_submit(const Arguments& a, ncclComm_t comm, cudaStream_t handle
   if (reduces(a.kind)) ANYGIN_TRY(set_op(a, *communicator.exchange(), request));
   ANYGIN_TRY(check_buffers(a, communicator));
   simt::Stream* stream = stream_of(handle, communicator.device());
-  if (stream == nullptr) return Status(Code::kCudaError, a.where, "stream is no stream, or was destroyed before");
+  if (stream == nullptr) return Status(Cause::kStreamUnknown, a.where, "stream is no stream, or was destroyed before");
   if (a.count == 0 && !paired) return Status();
   return submit_exchange(communicator, {request, stream});
 }
@@ -169,11 +169,12 @@ Status create_sum(ncclRedOp_t* op, const void* scalar, ncclDataType_t type, nccl
                   ncclComm_t comm) {
   constexpr const char* kWhere = "ncclRedOpCreatePreMulSum";
   ANYGIN_TRY(check_exchange(kWhere, comm));
-  if (op == nullptr) return bad(kWhere, "op is NULL");
-  if (scalar == nullptr) return bad(kWhere, "scalar is NULL");
+  if (op == nullptr) return Status(Cause::kNullArgument, kWhere, "op is NULL");
+  if (scalar == nullptr) return Status(Cause::kNullArgument, kWhere, "scalar is NULL");
   ANYGIN_TRY(check_type(kWhere, type));
   if (residence != ncclScalarDevice && residence != ncclScalarHostImmediate)
-    return bad(kWhere, fmt::format("residence is {}; 0 or 1 would be right", static_cast<int>(residence)));
+    return Status(Cause::kNumberOutOfRange, kWhere,
+                  fmt::format("residence is {}; 0 or 1 would be right", static_cast<int>(residence)));
   ScaledSum sum;
   sum.element = static_cast<Element>(type);
   sum.scalar = static_cast<const char*>(scalar);
@@ -191,8 +192,9 @@ Status destroy_sum(ncclRedOp_t op, ncclComm_t comm) {
   ANYGIN_TRY(check_exchange(kWhere, comm));
   const int index = static_cast<int>(op) - static_cast<int>(ncclNumOps);
   if (index >= 0 && find(comm)->exchange()->remove_sum(static_cast<size_t>(index))) return Status();
-  return bad(kWhere, fmt::format("op is {}, {}", static_cast<int>(op),
-                                 index < 0 ? "which is built in" : "which this communicator does not have"));
+  return Status(Cause::kOperatorUnknown, kWhere,
+                fmt::format("op is {}, {}", static_cast<int>(op),
+                            index < 0 ? "which is built in" : "which this communicator does not have"));
 }
 
 }  // namespace

@@ -15,10 +15,6 @@ struct Selectors {
   unsigned int flags = 0;
 };
 
-Status bad(const char* where, std::string text) {
-  return Status(Code::kInvalidArgument, where, std::move(text));
-}
-
 uint64_t bytes_of(ncclDataType_t type) {
   static constexpr uint64_t kBytes[ncclNumTypes] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return kBytes[type];
@@ -26,17 +22,18 @@ uint64_t bytes_of(ncclDataType_t type) {
 
 Status check_peer(const char* where, const char* what, int peer, const Communicator& communicator) {
   if (peer >= 0 && peer < communicator.size()) return Status();
-  return bad(where, fmt::format("{} is {}; 0 to {} would be right", what, peer, communicator.size() - 1));
+  return Status(Cause::kRankOutOfRange, where,
+                fmt::format("{} is {}; 0 to {} would be right", what, peer, communicator.size() - 1));
 }
 
 Status check_zero(const char* where, const char* what, int64_t value) {
   if (value == 0) return Status();
-  return bad(where, fmt::format("{} is {}; only 0 is possible", what, value));
+  return Status(Cause::kRmaSelector, where, fmt::format("{} is {}; only 0 is possible", what, value));
 }
 
 Status check_supported(const char* where, const Communicator& communicator) {
   const std::string why = communicator.why_no_host_rma();
-  return why.empty() ? Status() : bad(where, "host one-sided operations are not there: " + why);
+  return why.empty() ? Status() : Status(Cause::kNoHostRma, where, "host one-sided operations are not there: " + why);
 }
 
 Status check_selectors(const char* where, const Selectors& selectors) {
@@ -47,16 +44,19 @@ Status check_selectors(const char* where, const Selectors& selectors) {
 
 Status check_pieces(const char* where, const char* what, const Window& window) {
   if (window.several_segments) {
-    return bad(where, fmt::format("{} spans several pieces of physical memory on some rank; one would be right", what));
+    return Status(Cause::kRmaMemory, where,
+                  fmt::format("{} spans several pieces of physical memory on some rank; one would be right", what));
   }
   if (window.host_memory)
-    return bad(where, fmt::format("{} has host memory on some rank; device memory would be right", what));
+    return Status(Cause::kRmaMemory, where,
+                  fmt::format("{} has host memory on some rank; device memory would be right", what));
   return Status();
 }
 
 Status check_range(const char* where, const char* what, uint64_t offset, uint64_t bytes, uint64_t size) {
   if (bytes <= size && offset <= size - bytes) return Status();
-  return bad(where, fmt::format("{}: {} bytes from byte {} on reach beyond its {} bytes", what, bytes, offset, size));
+  return Status(Cause::kWindowBounds, where,
+                fmt::format("{}: {} bytes from byte {} on reach beyond its {} bytes", what, bytes, offset, size));
 }
 
 // What puts and signals have in common, behind the communicator's own checks.
@@ -65,7 +65,8 @@ Status check_call(const char* where, ncclComm_t comm, int peer, ncclDataType_t t
   const Communicator& communicator = *find(comm);
   ANYGIN_TRY(check_peer(where, "peer", peer, communicator));
   if (static_cast<int>(type) < 0 || type >= ncclNumTypes) {
-    return bad(where, fmt::format("datatype is {}; 0 to {} would be right", static_cast<int>(type), ncclNumTypes - 1));
+    return Status(Cause::kDataTypeUnknown, where,
+                  fmt::format("datatype is {}; 0 to {} would be right", static_cast<int>(type), ncclNumTypes - 1));
   }
   ANYGIN_TRY(check_supported(where, communicator));
   return check_selectors(where, selectors);
@@ -73,7 +74,7 @@ Status check_call(const char* where, ncclComm_t comm, int peer, ncclDataType_t t
 
 Status submit(const char* where, ncclComm_t comm, std::variant<HostPut, HostWait> what, cudaStream_t handle) {
   simt::Stream* stream = simt::resolve_stream(handle);
-  if (stream == nullptr) return Status(Code::kCudaError, where, "stream is no stream, or was destroyed before");
+  if (stream == nullptr) return Status(Cause::kStreamUnknown, where, "stream is no stream, or was destroyed before");
   return submit_host_rma(*find(comm), {where, stream, std::move(what)});
 }
 
@@ -91,22 +92,24 @@ Status put_signal(const PutCall& call, ncclComm_t comm, cudaStream_t handle) {
   constexpr const char* kWhere = "ncclPutSignal";
   ANYGIN_TRY(check_call(kWhere, comm, call.peer, call.type, call.selectors));
   Communicator& communicator = *find(comm);
-  if (call.window == nullptr) return bad(kWhere, "peerWin is NULL");
+  if (call.window == nullptr) return Status(Cause::kNullArgument, kWhere, "peerWin is NULL");
   const Window* target = communicator.windows().find(call.window);
   if (target == nullptr || !target->in_host_queue)
-    return Status(Code::kInternalError, kWhere,
+    return Status(Cause::kWindowForeign, kWhere,
                   "peerWin is no window of this communicator, or was deregistered before");
-  if (call.source == nullptr) return bad(kWhere, "localbuff is NULL");
+  if (call.source == nullptr) return Status(Cause::kNullArgument, kWhere, "localbuff is NULL");
   const Window* own = communicator.windows().find(call.source, NCCL_WIN_COLL_SYMMETRIC);
   if (own == nullptr) {
-    return bad(kWhere, fmt::format("localbuff {} lies in no window of this communicator that was registered with "
-                                   "NCCL_WIN_COLL_SYMMETRIC, which would be right",
-                                   static_cast<const void*>(call.source)));
+    return Status(Cause::kRmaSource, kWhere,
+                  fmt::format("localbuff {} lies in no window of this communicator that was registered with "
+                              "NCCL_WIN_COLL_SYMMETRIC, which would be right",
+                              static_cast<const void*>(call.source)));
   }
   ANYGIN_TRY(check_pieces(kWhere, "the window of localbuff", *own));
   ANYGIN_TRY(check_pieces(kWhere, "peerWin", *target));
   const auto from = static_cast<uint64_t>(call.source - own->request.base);
-  if (call.count > (~uint64_t{0} >> 4)) return bad(kWhere, fmt::format("count is {}, beyond any window", call.count));
+  if (call.count > (~uint64_t{0} >> 4))
+    return Status(Cause::kNumberOutOfRange, kWhere, fmt::format("count is {}, beyond any window", call.count));
   const uint64_t bytes = call.count * bytes_of(call.type);
   ANYGIN_TRY(check_range(kWhere, "the window of localbuff", from, bytes, own->request.bytes));
   ANYGIN_TRY(
@@ -124,12 +127,15 @@ Status signal(int peer, const Selectors& selectors, ncclComm_t comm, cudaStream_
 
 Status check_descriptors(const char* where, const Communicator& communicator, int count,
                          const ncclWaitSignalDesc_t* descriptors) {
-  if (descriptors == nullptr) return bad(where, "signalDescs is NULL");
-  if (count <= 0) return bad(where, fmt::format("nDesc is {}; 1 or more would be right", count));
+  if (descriptors == nullptr) return Status(Cause::kNullArgument, where, "signalDescs is NULL");
+  if (count <= 0)
+    return Status(Cause::kNumberOutOfRange, where, fmt::format("nDesc is {}; 1 or more would be right", count));
   for (int i = 0; i < count; ++i) {
     const auto name = [i](const char* field) { return fmt::format("signalDescs[{}].{}", i, field); };
     const ncclWaitSignalDesc_t& one = descriptors[i];
-    if (one.opCnt <= 0) return bad(where, fmt::format("{} is {}; 1 or more would be right", name("opCnt"), one.opCnt));
+    if (one.opCnt <= 0)
+      return Status(Cause::kNumberOutOfRange, where,
+                    fmt::format("{} is {}; 1 or more would be right", name("opCnt"), one.opCnt));
     ANYGIN_TRY(check_zero(where, name("sigIdx").c_str(), one.sigIdx));
     ANYGIN_TRY(check_zero(where, name("ctx").c_str(), one.ctx));
     ANYGIN_TRY(check_peer(where, name("peer").c_str(), one.peer, communicator));

@@ -6,7 +6,7 @@ namespace anygin::comm {
 namespace {
 
 ncclResult_t not_yet(const char* name) {
-  return report(Status(Code::kInvalidUsage, name,
+  return report(Status(Cause::kNotSupported, name,
                        "not yet: this version declares the function and does not have it (docs/api-coverage.md)"));
 }
 

@@ -13,10 +13,10 @@ namespace {
 Status register_window(ncclComm_t comm, void* buff, size_t size, ncclWindow_t* win, int flags) {
   constexpr const char* kWhere = "ncclCommWindowRegister";
   ANYGIN_TRY(check_comm(kWhere, comm));
-  if (win == nullptr) return Status(Code::kInvalidArgument, kWhere, "win is NULL");
+  if (win == nullptr) return Status(Cause::kNullArgument, kWhere, "win is NULL");
   *win = nullptr;
-  if (buff == nullptr) return Status(Code::kInvalidArgument, kWhere, "buff is NULL");
-  if (size == 0) return Status(Code::kInvalidArgument, kWhere, "size is 0");
+  if (buff == nullptr) return Status(Cause::kNullArgument, kWhere, "buff is NULL");
+  if (size == 0) return Status(Cause::kNumberOutOfRange, kWhere, "size is 0");
   Communicator* communicator = find(comm);
   if (!communicator->symmetric()) return Status();
   ANYGIN_TRY(check_ready(kWhere, comm));
@@ -35,19 +35,20 @@ Window* window_of(ncclWindow_t window) {
 }
 
 Status check_lookup(const char* where, ncclWindow_t window, const size_t* offset, void** out) {
-  const auto bad = [&](std::string text) { return Status(Code::kInvalidArgument, where, std::move(text)); };
-  if (out == nullptr) return bad("outPtr is NULL");
+  if (out == nullptr) return Status(Cause::kNullArgument, where, "outPtr is NULL");
   const Window* known = window_of(window);
-  if (known == nullptr) return bad(window == nullptr ? "window is NULL" : "this is no registered window");
+  if (known == nullptr)
+    return Status(Cause::kWindowUnknown, where, window == nullptr ? "window is NULL" : "this is no registered window");
   if (offset != nullptr && *offset >= known->request.bytes) {
-    return bad(fmt::format("offset {} is not inside the window of {} bytes", *offset, known->request.bytes));
+    return Status(Cause::kWindowBounds, where,
+                  fmt::format("offset {} is not inside the window of {} bytes", *offset, known->request.bytes));
   }
   return Status();
 }
 
 Status check_rank(const char* where, const char* what, int rank, int ranks) {
   if (rank >= 0 && rank < ranks) return Status();
-  return Status(Code::kInvalidArgument, where, fmt::format("{} is {}; 0 to {} would be right", what, rank, ranks - 1));
+  return Status(Cause::kRankOutOfRange, where, fmt::format("{} is {}; 0 to {} would be right", what, rank, ranks - 1));
 }
 
 Status lsa_pointer(ncclWindow_t window, size_t offset, int lsa_rank, void** out) {
@@ -87,7 +88,7 @@ using namespace anygin::comm;
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclMemAlloc, (void** ptr, size_t size)) {
   ANYGIN_NCCL_CALL("ncclMemAlloc");
-  if (ptr == nullptr) return bad_argument("ncclMemAlloc", "ptr is NULL");
+  if (ptr == nullptr) return refuse(Cause::kNullArgument, "ncclMemAlloc", "ptr is NULL");
   Result<char*> memory = world().heap.allocate(size, simt::current_device());
   ANYGIN_NCCL_TRY(memory.status());
   *ptr = *memory;
@@ -116,12 +117,13 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommWindowDeregister, (ncclComm_t comm, n
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclWinGetUserPtr, (ncclComm_t comm, ncclWindow_t win, void** outUserPtr)) {
   ANYGIN_NCCL_CALL("ncclWinGetUserPtr");
   ANYGIN_NCCL_TRY(check_comm("ncclWinGetUserPtr", comm));
-  if (outUserPtr == nullptr) return bad_argument("ncclWinGetUserPtr", "outUserPtr is NULL");
+  if (outUserPtr == nullptr) return refuse(Cause::kNullArgument, "ncclWinGetUserPtr", "outUserPtr is NULL");
   *outUserPtr = nullptr;
   if (!find(comm)->symmetric()) return ncclSuccess;
-  if (win == nullptr) return bad_argument("ncclWinGetUserPtr", "win is NULL");
+  if (win == nullptr) return refuse(Cause::kWindowUnknown, "ncclWinGetUserPtr", "win is NULL");
   const Window* window = find(comm)->windows().find(win);
-  if (window == nullptr) return bad_argument("ncclWinGetUserPtr", "win is no window of this communicator");
+  if (window == nullptr)
+    return refuse(Cause::kWindowUnknown, "ncclWinGetUserPtr", "win is no window of this communicator");
   *outUserPtr = window->request.base;
   return ncclSuccess;
 }
@@ -142,7 +144,8 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclGetMultimemDevicePointer,
                      (ncclWindow_t window, size_t offset, ncclMultimemHandle_t multimem, void** outPtr)) {
   ANYGIN_NCCL_CALL("ncclGetMultimemDevicePointer");
   ANYGIN_NCCL_TRY(check_lookup("ncclGetMultimemDevicePointer", window, nullptr, outPtr));
-  if (multimem.mcBasePtr == nullptr) return bad_argument("ncclGetMultimemDevicePointer", "multimem.mcBasePtr is NULL");
+  if (multimem.mcBasePtr == nullptr)
+    return refuse(Cause::kNullArgument, "ncclGetMultimemDevicePointer", "multimem.mcBasePtr is NULL");
   *outPtr = multimem_pointer(*window_of(window), static_cast<char*>(multimem.mcBasePtr), offset);
   return ncclSuccess;
 }

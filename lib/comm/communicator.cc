@@ -247,12 +247,11 @@ std::vector<const void*> Communicator::kernel_handles() const {
 void Communicator::on_peer_abort(Rank from, AbortCause cause, const std::string& text) {
   // Ours has judged already, or will not: what waited here has ended.
   if (cause == AbortCause::kHang && async_error().ok()) ProcessState::get().hang_monitor().report();
-  raise(cause, from, Status(Code::kRemoteError, "communicator", fmt::format("rank {} ended it: {}", from, text)),
-        false);
+  raise(cause, from, Status(Cause::kPeerEnded, "communicator", fmt::format("rank {} ended it: {}", from, text)), false);
 }
 
 void Communicator::on_peer_death(Rank peer, const std::string& text) {
-  raise(AbortCause::kPeerDied, peer, Status(Code::kRemoteError, "communicator", text), true);
+  raise(AbortCause::kPeerDied, peer, Status(Cause::kPeerDied, "communicator", text), true);
 }
 
 void Communicator::on_error(AbortCause cause, Rank peer, const Status& status) {
@@ -269,21 +268,21 @@ void Communicator::notice_misuse() {
   tell_misuse(page_->misuse.misuse, this);
 }
 
-bool Communicator::on_misuse(const Misuse&, const char* text) {
-  return raise(AbortCause::kMisuse, -1, Status(Code::kInvalidUsage, "kernel", text), true);
+bool Communicator::on_misuse(const Misuse& misuse, const char* text) {
+  return raise(AbortCause::kMisuse, -1, Status(cause_of(misuse.kind), "kernel", text), true);
 }
 
 // --- Collective calls ------------------------------------------------------------------------------------------------
 Status Communicator::agree(const char* kind, const Status& mine) {
-  const Gift gift{ByteWriter().number(mine.code()).text(mine.text()).take(), -1};
+  const Gift gift{ByteWriter().number(static_cast<uint8_t>(mine.cause())).text(mine.text()).take(), -1};
   Result<std::vector<Gift>> gifts = plane_->all_gather(kind, gift);
   if (!gifts.ok()) return gifts.status();
   for (Rank from = 0; from < size(); ++from) {
     ByteReader in((*gifts)[static_cast<size_t>(from)].bytes);
-    const auto code = in.number<Code>();
+    const Cause cause = cause_of_number(in.number<uint8_t>());
     const std::string text = in.text();
-    if (code == Code::kOk) continue;
-    return from == rank() ? mine : Status(code, kind, fmt::format("rank {}: {}", from, text));
+    if (cause == Cause::kNone) continue;
+    return from == rank() ? mine : Status(cause, kind, fmt::format("rank {}: {}", from, text));
   }
   return Status();
 }
@@ -319,7 +318,7 @@ Status Communicator::drain() {
 }
 
 Status Communicator::finalize() {
-  if (finalized_.exchange(true)) return Status(Code::kInvalidArgument, "communicator", "it was finalized before");
+  if (finalized_.exchange(true)) return Status(Cause::kCommFinalized, "communicator", "it was finalized before");
   return drain();
 }
 
@@ -358,7 +357,7 @@ Status destroy(std::unique_ptr<Communicator> communicator) {
 void abort(std::unique_ptr<Communicator> communicator) {
   Communicator& mine = *communicator;
   mine.raise(AbortCause::kAborted, -1,
-             Status(Code::kRemoteError, "communicator", fmt::format("rank {} aborted it", mine.rank())), true);
+             Status(Cause::kAborted, "communicator", fmt::format("rank {} aborted it", mine.rank())), true);
   ProcessState::get().control_loop().drain();
   mine.leave();
   ProcessState::get().keep_aborted(std::move(communicator));

@@ -91,7 +91,7 @@ Result<std::vector<Gift>> ControlPlane::all_gather(const char* kind, const Gift&
   const std::lock_guard one_at_a_time(collective_mutex_);
   // After an abort the ranks may have stopped at different calls.
   if (abort_word_ != nullptr && observe(abort_word_) != 0) {
-    return Status(Code::kRemoteError, kind, "the communicator was aborted");
+    return Status(Cause::kAborted, kind, "the communicator was aborted");
   }
   Message message;
   message.kind = kind;
@@ -130,11 +130,11 @@ Status ControlPlane::check_complete_locked(const char* kind) const {
     const Peer& peer = peers_[i];
     if (!peer.link || !peer.gathers.empty()) continue;
     const std::string who = fmt::format("rank {} (process {}) ", i, members_[i].pid);
-    if (peer.dead) return Status(Code::kRemoteError, kind, who + "died");
+    if (peer.dead) return Status(Cause::kPeerDied, kind, who + "died");
     if (peer.left) {
-      status = Status(Code::kInvalidUsage, kind, who + "has destroyed the communicator");
+      status = Status(Cause::kPeerLeft, kind, who + "has destroyed the communicator");
     } else if (status.ok()) {
-      status = Status(Code::kRemoteError, kind, "the communicator was aborted");
+      status = Status(Cause::kAborted, kind, "the communicator was aborted");
     }
   }
   return status;
@@ -148,7 +148,7 @@ Status ControlPlane::check_kinds_locked(const char* kind) const {
     ANYGIN_ASSERT(!peer.link || peer.gathers.front().sequence == sequence_);
     kinds.push_back(peer.link ? peer.gathers.front().kind : kind);
     if (kinds[i] == kinds[0] || MUTANT(comm_kind_unchecked)) continue;
-    return Status(Code::kInvalidUsage, kind,
+    return Status(Cause::kCallMismatch, kind,
                   fmt::format("ranks disagree on collective call {} of the communicator: rank 0 is in \"{}\", rank {} "
                               "in \"{}\"; all ranks must make the same calls in the same order",
                               sequence_, kinds[0], i, kinds[i]));

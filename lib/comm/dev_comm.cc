@@ -109,7 +109,7 @@ bool DevCommSet::in_kernels(const Entry& entry) const {
 Status DevCommSet::agree_on(const DevCommWish& wish) {
   const Status mine = check_wish(wish, communicator_);
   ByteWriter out;
-  out.number(mine.code()).text(mine.text()).text(describe(wish));
+  out.number(static_cast<uint8_t>(mine.cause())).text(mine.text()).text(describe(wish));
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [ordinal, entry] : entries_) {
@@ -123,15 +123,15 @@ Status DevCommSet::agree_on(const DevCommWish& wish) {
   std::map<uint32_t, size_t> destroyed;
   for (Rank rank = 0; rank < communicator_.size(); ++rank) {
     ByteReader in((*gifts)[static_cast<size_t>(rank)].bytes);
-    const auto code = in.number<Code>();
+    const Cause cause = cause_of_number(in.number<uint8_t>());
     const std::string text = in.text();
     const std::string asked = in.text();
     if (rank == 0) first = asked;
-    if (verdict.ok() && code != Code::kOk) {
-      verdict = rank == communicator_.rank() ? mine : Status(code, kWhere, fmt::format("rank {}: {}", rank, text));
+    if (verdict.ok() && cause != Cause::kNone) {
+      verdict = rank == communicator_.rank() ? mine : Status(cause, kWhere, fmt::format("rank {}: {}", rank, text));
     } else if (verdict.ok() && asked != first) {
       verdict =
-          Status(Code::kInvalidUsage, kWhere,
+          Status(Cause::kCallMismatch, kWhere,
                  fmt::format("ranks ask for different things: rank 0 for {}; rank {} for {}", first, rank, asked));
     }
     while (!in.at_end() && in.ok()) ++destroyed[in.number<uint32_t>()];
@@ -174,7 +174,7 @@ Status DevCommSet::open_contexts(const DevCommWish& wish, Entry& entry, Resource
   const BackendCapabilities can = backend.capabilities();
   const ncclDevCommRequirements& r = wish.asked;
   const auto refuse = [&](std::string text) {
-    return Status(Code::kInvalidUsage, "device communicator", fmt::format("backend {}: {}", backend.name(), text));
+    return Status(Cause::kBackendLimit, "device communicator", fmt::format("backend {}: {}", backend.name(), text));
   };
   if (r.ginStrongSignalsRequired && !can.strong_signals)
     return refuse("no strong signals; ginStrongSignalsRequired=false");
@@ -286,7 +286,7 @@ Status DevCommSet::destroy(const ncclDevComm& dev_comm) {
     publish(&view_in(entry.view.host())->communicator, uint64_t{0});
     return entry.view.publish();
   }
-  return Status(Code::kInternalError, "device communicator",
+  return Status(Cause::kDevCommUnknown, "device communicator",
                 "it is not one of this communicator, or was destroyed before");
 }
 

@@ -119,7 +119,7 @@ Status ExchangeCore::check(const Call& call, const Transfer& transfer, const Slo
   }
   const char* rule = paired ? "count and type must be equal"
                             : "all ranks must make the same calls in the same order, with equal counts and types";
-  return Status(Code::kInvalidUsage, mine.where,
+  return Status(Cause::kTransferMismatch, mine.where,
                 fmt::format("rank {}: {} meets {} of rank {}{}; {}", rank_, comm::describe(mine), describe(header),
                             transfer.peer, same_op ? "" : " with another operator", rule));
 }

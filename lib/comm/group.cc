@@ -60,7 +60,7 @@ Status check_captures(const std::vector<GroupJob>& jobs) {
     (job.round->capture() != 0 ? some : others) = true;
   }
   if (!some || !others) return Status();
-  return Status(Code::kInvalidUsage, "group",
+  return Status(Cause::kCaptureMixed, "group",
                 "streams of one communicator capture and those of another do not; all or none would be right");
 }
 
@@ -97,7 +97,7 @@ Status group_submit(GroupJob job) {
 
 Status group_end() {
   Group& group = own_group();
-  if (group.depth == 0) return Status(Code::kInvalidUsage, "group", "it ends without a start in this thread");
+  if (group.depth == 0) return Status(Cause::kGroupNotOpen, "group", "it ends without a start in this thread");
   if (--group.depth > 0) return Status();
   const std::vector<GroupJob> jobs = std::move(group.jobs);
   const Status error = std::move(group.error);

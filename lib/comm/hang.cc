@@ -246,7 +246,7 @@ void HangMonitor::judge(const std::string& title, const std::string& cause) {
 }
 
 void HangMonitor::end_all(const std::string& cause) {
-  const Status hang(Code::kRemoteError, "communicator", cause);
+  const Status hang(Cause::kHang, "communicator", cause);
   process_.visit([&](Communicator& communicator) { communicator.raise(AbortCause::kHang, -1, hang, true); });
 }
 

@@ -188,9 +188,9 @@ void HostQueue::post(LaneId lane, Op op) {
   transport_->post(op);
 }
 
-void HostQueue::fail(AbortCause cause, Rank peer, Code code, const std::string& why) {
+void HostQueue::fail(AbortCause cause, Rank peer, Cause why_cause, const std::string& why) {
   gate_->give_up(why);
-  listener_.on_error(cause, peer, Status(code, kWhere, why));
+  listener_.on_error(cause, peer, Status(why_cause, kWhere, why));
 }
 
 SignalPart HostQueue::signal_of(Channel channel) const {
@@ -281,11 +281,11 @@ void HostQueue::complete(const OpCompletion& completion) {
   ANYGIN_ASSERT(found != in_flight_.end());
   current_ = std::move(found->second);
   in_flight_.erase(found);
-  if (completion.code == Code::kOk) {
+  if (completion.error == Cause::kNone) {
     current_->task->completed(*this, completion);
     settle(*current_);
   } else if (!gate_->hopeless()) {
-    fail(AbortCause::kNicError, completion.peer, completion.code,
+    fail(AbortCause::kNicError, completion.peer, completion.error,
          fmt::format("{} to rank {} failed: {}", current_->task->describe(), completion.peer, completion.what));
   }
   current_.reset();

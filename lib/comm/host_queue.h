@@ -100,7 +100,7 @@ class HostQueue final : public Engine {
   // Is the region registered here? Windows may be deregistered while a put waits for its stream.
   bool is_registered(uint32_t region) const { return transport_->region_bytes(region, rank_) != 0; }
   // A task cannot go on: ends the communicator, and the waits of streams.
-  void fail(AbortCause cause, Rank peer, Code code, const std::string& why);
+  void fail(AbortCause cause, Rank peer, Cause why_cause, const std::string& why);
   // One signal of this rank at whatever peer the operation goes to.
   SignalPart signal_of(Channel channel) const;
   // Signals that came from `source`; what it wrote before them is visible.

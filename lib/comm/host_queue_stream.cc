@@ -38,7 +38,7 @@ Status put_on(simt::Stream* stream, const std::shared_ptr<StreamGate>& gate, con
     });
   }
   if (error == 0) return Status();
-  return Status(Code::kCudaError, "stream",
+  return Status(Cause::kCudaCall, "stream",
                 fmt::format("{} cannot be queued: device {}: cudaError {}", what, device, error));
 }
 

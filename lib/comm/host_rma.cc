@@ -19,7 +19,7 @@ void PutTask::step(HostQueue& queue) {
   const bool windows_there =
       put_.bytes == 0 || (queue.is_registered(put_.source.region) && queue.is_registered(put_.destination.region));
   if (!windows_there) {
-    return queue.fail(AbortCause::kMisuse, put_.peer, Code::kInvalidUsage,
+    return queue.fail(AbortCause::kMisuse, put_.peer, Cause::kSignalPending,
                       fmt::format("{} to rank {}: its window was deregistered before its stream came to it; behind "
                                   "the stream would be right",
                                   describe(), put_.peer));

@@ -19,7 +19,7 @@ Result<Layout> plan_layout(int size, const Topology& topology, int lsa_divisor) 
   if (nodes.empty()) nodes.push_back(size);
   const int held = std::accumulate(nodes.begin(), nodes.end(), 0);
   if (held != size) {
-    return Status(Code::kInvalidUsage, "ANYGIN_TOPOLOGY",
+    return Status(Cause::kTopologySize, "ANYGIN_TOPOLOGY",
                   fmt::format("{} holds {} ranks, the communicator has {}", describe(topology), held, size));
   }
   Layout layout;

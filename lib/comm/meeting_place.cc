@@ -30,7 +30,7 @@ Result<UniqueId> agreed_place(const Options& options) {
   }
   if (id.host.rfind("127.", 0) != 0) {
     return Status(
-        Code::kInvalidUsage, "NCCL_COMM_ID",
+        Cause::kTokenInvalid, "NCCL_COMM_ID",
         fmt::format("{} is not a loopback address: set ANYGIN_COMM_TOKEN to {} hexadecimal digits on all ranks",
                     id.host, 2 * kTokenBytes));
   }

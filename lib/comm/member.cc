@@ -64,12 +64,12 @@ Status check_agreement(const std::vector<Member>& members) {
     for (size_t i = 0; i < count; ++i) {
       if (first.agreed[i] == other.agreed[i]) continue;
       return Status(
-          Code::kInvalidUsage, "communicator",
+          Cause::kSettingsDiffer, "communicator",
           fmt::format("{} must be the same on all ranks: rank {} has \"{}\", rank {} has \"{}\"", first.agreed[i].first,
                       first.rank, first.agreed[i].second, other.rank, other.agreed[i].second));
     }
     if (first.agreed.size() != other.agreed.size()) {
-      return Status(Code::kInvalidUsage, "communicator",
+      return Status(Cause::kSettingsDiffer, "communicator",
                     fmt::format("ranks {} and {} run different versions of the library", first.rank, other.rank));
     }
   }

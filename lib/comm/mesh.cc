@@ -18,7 +18,7 @@ std::string place_of(Rank accepts, Rank connects) {
 }
 
 Status failed(Rank peer, const Member& member, std::string_view why) {
-  return Status(Code::kRemoteError, "control plane",
+  return Status(Cause::kPeerUnreachable, "control plane",
                 fmt::format("cannot connect to rank {} (process {}): {}", peer, member.pid, why));
 }
 
@@ -39,7 +39,7 @@ Status wait_for(const Socket& socket, const Meeting& meeting, uint64_t deadline_
     case Readable::kTimeout:
       break;
   }
-  return Status(Code::kTimeout, "control plane", "not all ranks connected to each other in time");
+  return Status(Cause::kJoinTimeout, "control plane", "not all ranks connected to each other in time");
 }
 
 // Who has connected; a stranger, or a rank whose place is taken, is an error that concerns only that connection.
@@ -50,7 +50,7 @@ Result<Rank> receive_peer(const Socket& socket, const Meeting& meeting, Rank ran
   ByteReader in(*hello);
   const auto peer = in.number<Rank>();
   if (!in.ok() || peer <= rank || static_cast<size_t>(peer) >= meeting.members.size()) {
-    return Status(Code::kInvalidUsage, "control plane", "a connection names no rank that should connect");
+    return Status(Cause::kJoinRefused, "control plane", "a connection names no rank that should connect");
   }
   ANYGIN_TRY(check_owner(socket, meeting.members[static_cast<size_t>(peer)]));
   ANYGIN_TRY(challenge_peer(socket, token, place_of(rank, peer), deadline));

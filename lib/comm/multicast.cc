@@ -83,7 +83,7 @@ Result<char*> Multicast::space(const ncclTeam& team) {
   }
   char* base = reserve_multimem(space_bytes());
   if (base == nullptr) {
-    return Status(Code::kSystemError, "multicast memory",
+    return Status(Cause::kMulticastFull, "multicast memory",
                   fmt::format("no {} bytes of addresses are left for a team's multicast addresses", space_bytes()));
   }
   spaces_.push_back({team, base});

@@ -27,7 +27,7 @@ std::string prove(const Token& token, std::string_view role, std::string_view co
 }
 
 Status wrong_token(std::string_view who) {
-  return Status(Code::kInvalidUsage, "control plane",
+  return Status(Cause::kTokenWrong, "control plane",
                 fmt::format("wrong token: {}; all ranks need the same ncclUniqueId, and the same ANYGIN_COMM_TOKEN if "
                             "NCCL_COMM_ID is set",
                             who));
@@ -44,7 +44,7 @@ Status send_frame(const Socket& socket, std::string_view bytes, uint64_t deadlin
 Result<std::string> receive_frame(const Socket& socket, uint64_t deadline_ns) {
   uint32_t size = 0;
   ANYGIN_TRY(receive_all(socket, &size, sizeof(size), deadline_ns));
-  if (size > kFrameMax) return Status(Code::kSystemError, "control plane", "the other end does not speak our language");
+  if (size > kFrameMax) return Status(Cause::kProtocol, "control plane", "the other end does not speak our language");
   std::string bytes(size, 0);
   ANYGIN_TRY(receive_all(socket, bytes.data(), size, deadline_ns));
   return bytes;

@@ -132,7 +132,7 @@ void Root::receive_guest(std::vector<Guest>& guests) {
   const uint64_t deadline = monotonic_ns() + kHandshake;
   const Status known = challenge_peer(*socket, token_, kPlace, deadline);
   if (!known.ok()) {
-    refused_ += known.code() == Code::kInvalidUsage ? 1 : 0;
+    refused_ += known.cause() == Cause::kTokenWrong ? 1 : 0;
     return;
   }
   Result<std::string> hello = receive_frame(*socket, deadline);
@@ -215,7 +215,7 @@ Result<Socket> reach_root(const UniqueId& id, const Member& me, Patience patienc
     if (status.ok()) return socket;
     if (status.code() == Code::kInvalidUsage) return status;
     if (!id.root_is_rank0 || monotonic_ns() >= deadline) {
-      return Status(status.code(), "rendezvous", nobody_answers(id, me, status.text()));
+      return Status(status.cause(), "rendezvous", nobody_answers(id, me, status.text()));
     }
     if (monotonic_ns() >= warn_at) {
       log(LogLevel::kWarn, "joining: still waiting: {}", nobody_answers(id, me, status.text()));
@@ -230,8 +230,9 @@ Result<Socket> reach_root(const UniqueId& id, const Member& me, Patience patienc
 
 Status failure_of(const Meeting& meeting) {
   Result<std::string> word = receive_frame(meeting.connection, monotonic_ns() + kHandshake);
-  if (!word.ok()) return Status(Code::kRemoteError, "rendezvous", "the process that holds it died while ranks joined");
-  return Status(Code::kInvalidUsage, "rendezvous", word->empty() ? "failed" : word->substr(1));
+  if (!word.ok())
+    return Status(Cause::kRendezvousLost, "rendezvous", "the process that holds it died while ranks joined");
+  return Status(Cause::kJoinRefused, "rendezvous", word->empty() ? "failed" : word->substr(1));
 }
 
 Result<Meeting> meet(const UniqueId& id, const Member& me, Patience patience) {
@@ -242,16 +243,16 @@ Result<Meeting> meet(const UniqueId& id, const Member& me, Patience patience) {
   if (!socket.ok()) return socket.status();
   Result<std::string> answer = receive_frame(*socket, deadline);
   if (!answer.ok()) {
-    return Status(Code::kRemoteError, "rendezvous", "the process that holds it died before all ranks had joined");
+    return Status(Cause::kRendezvousLost, "rendezvous", "the process that holds it died before all ranks had joined");
   }
   if (answer->empty() || answer->front() != kTable) {
-    return Status(Code::kInvalidUsage, "rendezvous", answer->empty() ? "no answer" : answer->substr(1));
+    return Status(Cause::kJoinRefused, "rendezvous", answer->empty() ? "no answer" : answer->substr(1));
   }
   bool readable = false;
   Meeting meeting;
   meeting.members = unpack_members(std::string_view(*answer).substr(1), &readable);
   if (!readable || meeting.members.size() != static_cast<size_t>(me.size)) {
-    return Status(Code::kInternalError, "rendezvous", "the root sent a table of another form");
+    return Status(Cause::kProtocol, "rendezvous", "the root sent a table of another form");
   }
   meeting.connection = std::move(*socket);
   return meeting;

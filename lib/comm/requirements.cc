@@ -13,12 +13,8 @@ namespace {
 
 constexpr const char* kWhere = "device communicator";
 
-Status bad_argument(std::string text) {
-  return Status(Code::kInvalidArgument, kWhere, std::move(text));
-}
-
-Status bad_usage(std::string text) {
-  return Status(Code::kInvalidUsage, kWhere, std::move(text));
+Status refuse(Cause cause, std::string text) {
+  return Status(cause, kWhere, std::move(text));
 }
 
 Status check_counts(const DevCommWish& wish) {
@@ -32,7 +28,8 @@ Status check_counts(const DevCommWish& wish) {
                                                 {"ginCounterCount", r.ginCounterCount},
                                                 {"ginQueueDepth", r.ginQueueDepth}};
   for (const auto& [name, count] : counts) {
-    if (count < 0) return bad_argument(fmt::format("{} is {}; 0 or more would be right", name, count));
+    if (count < 0)
+      return refuse(Cause::kNumberOutOfRange, fmt::format("{} is {}; 0 or more would be right", name, count));
   }
   return Status();
 }
@@ -45,7 +42,8 @@ Status check_team(const ncclTeam& team, const Layout& layout, Rank rank) {
   const int64_t last = first + (int64_t{team.nRanks} - 1) * team.stride;
   const auto within = [&](int64_t lsa_rank) { return 0 <= lsa_rank && lsa_rank < layout.lsa_size; };
   if (sound && (team.nRanks == 1 || team.stride != 0) && within(first) && within(last)) return Status();
-  return bad_argument(
+  return refuse(
+      Cause::kMulticastTeam,
       fmt::format("multicast memory is asked for a team of {} ranks, own rank {}, stride {}: not a part of the LSA "
                   "team of {} ranks, where the caller is rank {}",
                   team.nRanks, team.rank, team.stride, layout.lsa_size, own));
@@ -55,9 +53,9 @@ Status check_multicast(const DevCommWish& wish, const Communicator& communicator
   bool wanted = wish.asked.lsaMultimem;
   for (const TeamWish& team : wish.teams) wanted |= team.multicast;
   if (wanted && !communicator.multicast()) {
-    return bad_argument(
-        "multicast memory is asked for (lsaMultimem, or a team's multimem), which is not there: see "
-        "ncclCommProperties_t::multimemSupport");
+    return refuse(Cause::kNoMulticast,
+                  "multicast memory is asked for (lsaMultimem, or a team's multimem), which is not there: see "
+                  "ncclCommProperties_t::multimemSupport");
   }
   for (const TeamWish& team : wish.teams) {
     if (team.multicast) ANYGIN_TRY(check_team(team.team, communicator.layout(), communicator.rank()));
@@ -69,11 +67,12 @@ Status check_multicast(const DevCommWish& wish, const Communicator& communicator
 
 Result<DevCommWish> copy_requirements(const ncclDevCommRequirements& given) {
   if (given.magic != NCCL_API_MAGIC) {
-    return bad_usage("the requirements were not initialized; start from NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER");
+    return refuse(Cause::kNotInitialized,
+                  "the requirements were not initialized; start from NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER");
   }
   if (given.version > kNewestVersion || given.version < kOldestVersion) {
-    return bad_usage(fmt::format("the program was compiled for version {}; this library serves {} to {}", given.version,
-                                 kOldestVersion, kNewestVersion));
+    return refuse(Cause::kVersion, fmt::format("the program was compiled for version {}; this library serves {} to {}",
+                                               given.version, kOldestVersion, kNewestVersion));
   }
   DevCommWish wish;
   wish.asked = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
@@ -81,7 +80,7 @@ Result<DevCommWish> copy_requirements(const ncclDevCommRequirements& given) {
   if (wish.asked.ginForceEnable) wish.asked.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
   for (const auto* node = wish.asked.resourceRequirementsList; node != nullptr; node = node->next) {
     if (node->ginSignalCount < 0 || node->ginCounterCount < 0) {
-      return Status(Code::kInvalidArgument, kWhere, "a resource asks for a negative number of signals or counters");
+      return refuse(Cause::kNumberOutOfRange, "a resource asks for a negative number of signals or counters");
     }
     wish.user_nodes.push_back({{node->bufferSize, node->bufferAlign, static_cast<uint32_t>(node->ginSignalCount),
                                 static_cast<uint32_t>(node->ginCounterCount)},
@@ -119,20 +118,20 @@ Status check_wish(const DevCommWish& wish, const Communicator& communicator) {
                   r.worldGinBarrierCount > 0;
   for (const UserNode& node : wish.user_nodes) uses_gin |= node.resources.signals > 0 || node.resources.counters > 0;
   if (uses_gin && !wish.wants_gin()) {
-    return bad_argument(
-        "signals, counters or barriers over the network are asked for, but ginConnectionType is "
-        "NCCL_GIN_CONNECTION_NONE; FULL or RAIL would be right (lsaBarrierCount needs neither)");
+    return refuse(Cause::kConnectionNone,
+                  "signals, counters or barriers over the network are asked for, but ginConnectionType is "
+                  "NCCL_GIN_CONNECTION_NONE; FULL or RAIL would be right (lsaBarrierCount needs neither)");
   }
   if (wish.wants_gin()) {
     if (!communicator.reaches_rail())
-      return bad_argument("the communicator has no GIN: " + communicator.gin().why_none);
+      return refuse(Cause::kNoBackend, "the communicator has no GIN: " + communicator.gin().why_none);
     if (!wish.railed() && !communicator.reaches_all()) {
-      return bad_argument(
-          "ginConnectionType is FULL, but only ranks of one rail reach each other here (suffix \"rail\" "
-          "of ANYGIN_TOPOLOGY, or NCCL_CROSS_NIC=0); RAIL would be right");
+      return refuse(Cause::kRailOnly,
+                    "ginConnectionType is FULL, but only ranks of one rail reach each other here (suffix \"rail\" "
+                    "of ANYGIN_TOPOLOGY, or NCCL_CROSS_NIC=0); RAIL would be right");
     }
     if (r.worldGinBarrierCount > 0 && wish.railed()) {
-      return bad_argument("worldGinBarrierCount needs ginConnectionType FULL");
+      return refuse(Cause::kRailOnly, "worldGinBarrierCount needs ginConnectionType FULL");
     }
   }
   return check_multicast(wish, communicator);

@@ -12,7 +12,7 @@ namespace anygin::comm {
 Status StreamRound::join(std::string_view name, simt::Stream* stream) {
   const uint64_t capture = HostQueue::capture_of(stream);
   if (!streams_.empty() && capture != capture_) {
-    return Status(Code::kInvalidUsage, name,
+    return Status(Cause::kCaptureMixed, name,
                   "the communicator's streams in a group must all be captured by one graph, or none of them");
   }
   capture_ = capture;
@@ -37,7 +37,7 @@ Status StreamRound::chain(bool before) const {
     if (error == 0) error = simt::stream_wait_event(to, event);
     simt::destroy_event(event);
     if (error != 0)
-      return Status(Code::kCudaError, "group", fmt::format("its streams cannot be joined: cudaError {}", error));
+      return Status(Cause::kCudaCall, "group", fmt::format("its streams cannot be joined: cudaError {}", error));
   }
   return Status();
 }

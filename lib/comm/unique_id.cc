@@ -59,7 +59,7 @@ Status encode_unique_id(const UniqueId& id, char (&out)[kUniqueIdBytes]) {
   layout.magic = kMagic;
   layout.version = kVersion;
   if (!parse_ipv4(id.host, layout.address)) {
-    return Status(Code::kInvalidUsage, "unique id", fmt::format("\"{}\" is not an IPv4 address", id.host));
+    return Status(Cause::kAddressInvalid, "unique id", fmt::format("\"{}\" is not an IPv4 address", id.host));
   }
   layout.port = id.port;
   layout.flags = id.root_is_rank0 ? 1 : 0;
@@ -72,7 +72,7 @@ Status encode_unique_id(const UniqueId& id, char (&out)[kUniqueIdBytes]) {
 Result<UniqueId> decode_unique_id(const char (&bytes)[kUniqueIdBytes]) {
   Layout layout;
   std::memcpy(&layout, bytes, sizeof(layout));
-  const auto bad = [](std::string text) { return Status(Code::kInvalidArgument, "unique id", std::move(text)); };
+  const auto bad = [](std::string text) { return Status(Cause::kUniqueIdInvalid, "unique id", std::move(text)); };
   if (layout.magic != kMagic) return bad("these are not bytes that ncclGetUniqueId of this library wrote");
   if (layout.version != kVersion) {
     return bad(fmt::format("written by version {} of the layout, this library reads {}", layout.version, kVersion));
@@ -89,7 +89,7 @@ Result<UniqueId> decode_unique_id(const char (&bytes)[kUniqueIdBytes]) {
 Status parse_host_port(std::string_view text, UniqueId& id) {
   const auto bad = [&] {
     return Status(
-        Code::kInvalidUsage, "NCCL_COMM_ID",
+        Cause::kAddressInvalid, "NCCL_COMM_ID",
         fmt::format("\"{}\" is not host:port with an IPv4 address (or localhost) and a port of 1 to 65535", text));
   };
   const size_t colon = text.rfind(':');
@@ -117,7 +117,7 @@ Result<Token> parse_token(std::string_view hex) {
     token[i] = static_cast<unsigned char>(high * 16 + low);
   }
   if (good) return token;
-  return Status(Code::kInvalidUsage, "ANYGIN_COMM_TOKEN",
+  return Status(Cause::kTokenInvalid, "ANYGIN_COMM_TOKEN",
                 fmt::format("{} characters given; {} hexadecimal digits would be right", hex.size(), 2 * kTokenBytes));
 }
 

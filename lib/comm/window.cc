@@ -38,14 +38,14 @@ struct Offer {
   uint64_t heap_offset = 0;
   DeviceHeap::Extent extent;  // what a peer's kernels must reach
   std::vector<Piece> pieces;
-  Code code = Code::kOk;
+  Cause cause = Cause::kNone;
   std::string text;
 };
 
 std::string pack(const Offer& offer) {
   ByteWriter out;
   out.number(offer.ordinal).number(offer.flags).number(offer.bytes).number(offer.heap_offset);
-  out.number(offer.extent.offset).number(offer.extent.bytes).number(offer.code);
+  out.number(offer.extent.offset).number(offer.extent.bytes).number(static_cast<uint8_t>(offer.cause));
   out.number(static_cast<uint32_t>(offer.pieces.size()));
   for (const Piece& piece : offer.pieces) out.number(piece.bytes).number(static_cast<uint8_t>(piece.host));
   return out.text(offer.text).take();
@@ -60,7 +60,7 @@ Offer unpack(const std::string& bytes) {
   offer.heap_offset = in.number<uint64_t>();
   offer.extent.offset = in.number<uint64_t>();
   offer.extent.bytes = in.number<uint64_t>();
-  offer.code = in.number<Code>();
+  offer.cause = cause_of_number(in.number<uint8_t>());
   for (uint32_t left = in.number<uint32_t>(); left > 0 && in.ok(); --left) {
     const auto piece_bytes = in.number<uint64_t>();
     offer.pieces.push_back({piece_bytes, in.number<uint8_t>() != 0});
@@ -91,7 +91,7 @@ Status compare_pieces(const std::vector<Offer>& offers) {
   for (size_t rank = 1; rank < offers.size(); ++rank) {
     if (offers[rank].pieces == first.pieces) continue;
     return Status(
-        Code::kInvalidUsage, kWhere,
+        Cause::kWindowsDiffer, kWhere,
         fmt::format("with host memory in a window its pieces must be the same on all ranks: rank 0 has {}, rank {} "
                     "has {}",
                     text_of(first.pieces), rank, text_of(offers[rank].pieces)));
@@ -103,20 +103,20 @@ Status compare_pieces(const std::vector<Offer>& offers) {
 Status compare(const std::vector<Offer>& offers, Rank own) {
   for (size_t rank = 0; rank < offers.size(); ++rank) {
     const Offer& offer = offers[rank];
-    if (offer.code == Code::kOk) continue;
-    return Status(offer.code, kWhere,
+    if (offer.cause == Cause::kNone) continue;
+    return Status(offer.cause, kWhere,
                   static_cast<Rank>(rank) == own ? offer.text : fmt::format("rank {}: {}", rank, offer.text));
   }
   const Offer& first = offers.front();
   for (size_t rank = 1; rank < offers.size(); ++rank) {
     const Offer& other = offers[rank];
     if (other.ordinal != first.ordinal) {
-      return Status(Code::kInvalidUsage, kWhere,
+      return Status(Cause::kWindowsDiffer, kWhere,
                     fmt::format("ranks register different numbers of windows: rank 0 has registered {}, rank {} has {}",
                                 first.ordinal, rank, other.ordinal));
     }
     if (other.flags != first.flags) {
-      return Status(Code::kInvalidUsage, kWhere,
+      return Status(Cause::kWindowsDiffer, kWhere,
                     fmt::format("the flags of window {} differ (or the order of the calls does): rank 0 gives {:#x}, "
                                 "rank {} gives {:#x}",
                                 first.ordinal, first.flags, rank, other.flags));
@@ -131,13 +131,13 @@ Status check_location(const simt::MemorySegment& segment) {
   if (!segment.owner.host) return Status();
   if (!segment.owner.numa) {
     return Status(
-        Code::kInvalidArgument, kWhere,
+        Cause::kWindowMemory, kWhere,
         fmt::format("the memory mapped at {} is the host's at large; memory of a device or of a NUMA node of the "
                     "host (CU_MEM_LOCATION_TYPE_HOST_NUMA) would be right",
                     static_cast<const void*>(segment.base)));
   }
   if (options().nccl_elastic_buffer_register != 0) return Status();
-  return Status(Code::kInvalidArgument, kWhere,
+  return Status(Cause::kWindowMemory, kWhere,
                 fmt::format("the memory mapped at {} is the host's, and NCCL_ELASTIC_BUFFER_REGISTER is 0",
                             static_cast<const void*>(segment.base)));
 }
@@ -146,7 +146,7 @@ Status check_location(const simt::MemorySegment& segment) {
 Status check_mapped(const WindowRequest& request, std::vector<Piece>* pieces) {
   const auto segments = simt::virtual_memory().segments(request.base, request.bytes);
   if (segments.empty()) {
-    return Status(Code::kInvalidArgument, kWhere,
+    return Status(Cause::kWindowMemory, kWhere,
                   fmt::format("not all of the {} bytes at {} are mapped; cuMemMap comes first", request.bytes,
                               static_cast<const void*>(request.base)));
   }
@@ -155,7 +155,7 @@ Status check_mapped(const WindowRequest& request, std::vector<Piece>* pieces) {
     pieces->push_back({segment.bytes, segment.owner.host});
     if (segment.at_home) continue;
     return Status(
-        Code::kInvalidArgument, kWhere,
+        Cause::kWindowMemory, kWhere,
         fmt::format("the memory mapped at {} is mapped twice, or was exported before it was mapped: peers cannot "
                     "reach it; memory that is mapped once and exported afterwards would be right",
                     static_cast<const void*>(segment.base)));
@@ -187,7 +187,7 @@ WindowSet::~WindowSet() {
 
 // --- Registration ----------------------------------------------------------------------------------------------------
 Status WindowSet::check(const WindowRequest& request, uint64_t* heap_offset) const {
-  const auto bad = [&](std::string text) { return Status(Code::kInvalidArgument, kWhere, std::move(text)); };
+  const auto bad = [&](std::string text) { return Status(Cause::kWindowMemory, kWhere, std::move(text)); };
   const DeviceHeap& heap = world().heap;
   const std::optional<Allocation> allocation = heap.find(request.base);
   if (!allocation && !kernel_side().calls_us()) {
@@ -225,9 +225,9 @@ Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request
   if (good.ok() && simt::virtual_memory().reserved(request.base)) good = check_mapped(request, &mine.pieces);
   if (good.ok()) mine.extent = world().heap.extent_of(request.base);
   if (good.ok() && last_id_ == kIdMax) {
-    good = Status(Code::kInvalidUsage, kWhere, fmt::format("{} windows were registered; no more ids are left", kIdMax));
+    good = Status(Cause::kWindowFull, kWhere, fmt::format("{} windows were registered; no more ids are left", kIdMax));
   }
-  mine.code = good.code();
+  mine.cause = good.cause();
   mine.text = good.text();
   Result<std::vector<Gift>> gifts = communicator_.plane().all_gather(kWhere, Gift{pack(mine), -1});
   if (!gifts.ok()) return gifts.status();
@@ -407,7 +407,7 @@ std::vector<const void*> WindowSet::views() const {
 Status WindowSet::remove(const ncclWindow_vidmem* view) {
   Window* window = find(view);
   if (window == nullptr) {
-    return Status(Code::kInvalidArgument, "window",
+    return Status(Cause::kWindowUnknown, "window",
                   "it is not a window of this communicator, or was deregistered before");
   }
   window->live = false;

@@ -20,7 +20,7 @@ constexpr const char* kWhere = "host memory for kernels";
 
 Status cuda_error(const std::string& what, cudaError_t error) {
   const bool no_gpu = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
-  return Status(Code::kCudaError, kWhere,
+  return Status(Cause::kCudaCall, kWhere,
                 fmt::format("{}: {}{}", what, cudaGetErrorString(error),
                             no_gpu ? "; a program built for the cpu target runs without a GPU" : ""));
 }
@@ -44,7 +44,7 @@ class CudaKernelSide final : public KernelSide {
     const cudaError_t asked = cudaHostGetDevicePointer(&seen_by_kernels, base, 0);
     if (asked != cudaSuccess) return cuda_error("cudaHostGetDevicePointer", asked);
     if (seen_by_kernels != base) {
-      return Status(Code::kCudaError, kWhere, "this GPU sees registered memory at addresses of its own");
+      return Status(Cause::kCudaCall, kWhere, "this GPU sees registered memory at addresses of its own");
     }
     return Status();
   }
@@ -80,7 +80,8 @@ CudaKernelSide& cuda_side() {
 
 // Before the first call into CUDA. A kernel that is loaded at its first launch waits for those that run, which may wait
 // for it. Streams that share a hardware queue wait for each other: as many as there can be, if the ranks are threads;
-// processes have few streams each, and a daemon of MPS has 48 queues for all: the default of 8 each is too many for five.
+// processes have few streams each, and a daemon of MPS has 48 queues for all: the default of 8 each is too many for
+// five.
 __attribute__((constructor)) void prepare_cuda() {
   set_environment_default("CUDA_MODULE_LOADING", "EAGER");
   set_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", gpu::ranks_may_be_threads() ? "32" : "2");

@@ -16,7 +16,7 @@ constexpr size_t kSlabBytes = size_t{16} << 20;
 Status cuda_status(const char* call, cudaError_t error) {
   if (error == cudaSuccess) return Status();
   (void)cudaGetLastError();
-  return Status(Code::kCudaError, kWhere, fmt::format("{}: {}", call, cudaGetErrorString(error)));
+  return Status(Cause::kCudaCall, kWhere, fmt::format("{}: {}", call, cudaGetErrorString(error)));
 }
 
 int calling_device() {
@@ -88,7 +88,7 @@ Status NearMemory::write(char* to, const void* from, size_t bytes) {
     ANYGIN_TRY(cuda_status("cudaMemcpyAsync", cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, pool.stream)));
     return cuda_status("cudaStreamSynchronize", cudaStreamSynchronize(pool.stream));
   }
-  return Status(Code::kInternalError, kWhere, "a write outside any piece");
+  return Status(Cause::kProtocol, kWhere, "a write outside any piece");
 }
 
 }  // namespace anygin::gpu

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "anygin/base/code_site.h"
+#include "anygin/base/status.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device.h"
 
@@ -68,6 +69,10 @@ Index3 Grid::thread_of(uint32_t linear_thread) const {
 std::string Grid::name() const {
   if (const KernelRecord* record = anygin_find_kernel(kernel.function)) return record->name;
   return kernel.function ? describe_site(kernel.function) : "kernel";
+}
+
+void Grid::fail(const std::string& why) {
+  fail(fmt::format("{}: {}", info_of(Cause::kKernelFault).name, why), AbortCause::kMisuse);
 }
 
 void Grid::fail(const std::string& why, AbortCause cause) {

@@ -50,7 +50,9 @@ class Grid {
   std::string name() const;
   bool abandoned() const { return device.error.load(std::memory_order_relaxed) != 0; }
   // The first reason wins: says it on stderr, and the device is lost with cudaErrorLaunchFailure. Any thread.
-  void fail(const std::string& why, AbortCause cause = AbortCause::kMisuse);
+  void fail(const std::string& why, AbortCause cause);
+  // The kernel itself is at fault.
+  void fail(const std::string& why);
   // Why lanes that are abandoned do not go on: what the grid failed of, or kAborted if it is another's fault.
   AbortCause lost_by() const;
 

@@ -69,7 +69,7 @@ class FileParser {
 
 Result<Program> parse_litmus(const std::string& file, std::string_view text) {
   if (text.size() > kBytesMax) {
-    return Status(Code::kInvalidArgument, "litmus", fmt::format("{}:1: more than {} bytes", file, kBytesMax));
+    return Status(Cause::kToolInput, "litmus", fmt::format("{}:1: more than {} bytes", file, kBytesMax));
   }
   FileParser parser(file);
   try {
@@ -81,7 +81,7 @@ Result<Program> parse_litmus(const std::string& file, std::string_view text) {
     }
     return parser.take();
   } catch (const BuildError& error) {
-    return Status(Code::kInvalidArgument, "litmus",
+    return Status(Cause::kToolInput, "litmus",
                   fmt::format("{}:{}: {}", file, std::max(parser.number(), 1), error.what()));
   }
 }
@@ -91,7 +91,7 @@ Result<Program> read_litmus(const std::string& path) {
   std::ostringstream text;
   text << stream.rdbuf();
   if (!stream.is_open() || stream.bad()) {
-    return Status(Code::kInvalidArgument, "litmus",
+    return Status(Cause::kToolInput, "litmus",
                   fmt::format("{}:1: cannot be read; name a .litmus file, such as those of tests/litmus", path));
   }
   return parse_litmus(path, text.str());
@@ -104,7 +104,7 @@ Result<Pattern> parse_pattern(const Program& program, const std::string& text) {
     LineParser parser(text, builder);
     return parser.pattern(false);
   } catch (const BuildError& error) {
-    return Status(Code::kInvalidArgument, "litmus", fmt::format("'{}': {}", text, error.what()));
+    return Status(Cause::kToolInput, "litmus", fmt::format("'{}': {}", text, error.what()));
   }
 }
 

@@ -78,7 +78,7 @@ Result<std::vector<Gift>> RankMeeting::all_gather(Rank rank, const char* kind, c
   std::unique_lock lock(mutex_);
   if (rank == 0) kind_ = kind;
   if (failed_.ok() && std::strcmp(kind, kind_) != 0) {
-    failed_ = Status(Code::kInternalError, kind, std::string("rank 0 is in '") + kind_ + "'");
+    failed_ = Status(Cause::kProtocol, kind, std::string("rank 0 is in '") + kind_ + "'");
   }
   given_[static_cast<size_t>(rank)] = mine;
   ++rounds_[static_cast<size_t>(rank)];
@@ -86,7 +86,7 @@ Result<std::vector<Gift>> RankMeeting::all_gather(Rank rank, const char* kind, c
   pass_turn(rank);
   wait_for_turn(lock, rank);
   if (failed_.ok() && left_alone(rank)) {
-    failed_ = Status(Code::kInternalError, kind, "a rank has ended and does not come");
+    failed_ = Status(Cause::kProtocol, kind, "a rank has ended and does not come");
   }
   if (!failed_.ok()) return failed_;
   std::vector<Gift> gifts = taken_;

@@ -27,7 +27,7 @@ TEST(RankMeeting, OneThatFailsEndsTheOthers) {
   for (Rank bad = 0; bad < 3; ++bad) {
     RankMeeting meeting(3);
     const Status status = meeting.run_on_all([&](Bootstrap& bootstrap) {
-      if (bootstrap.rank() == bad) return Status(Code::kSystemError, "rank", "no memory");
+      if (bootstrap.rank() == bad) return Status(Cause::kSystemCall, "rank", "no memory");
       return all_gather_value(bootstrap, "numbers", 1).status();
     });
     EXPECT_EQ(status.message(), "rank: no memory") << "rank " << bad;

@@ -66,7 +66,7 @@ Result<std::vector<Gift>> LocalBootstrapGroup::State::all_gather(int rank, const
   const auto fail = [&](std::string why) {
     if (failed.empty()) failed = std::move(why);
     changed.notify_all();
-    return Status(Code::kInternalError, kind, failed);
+    return Status(Cause::kProtocol, kind, failed);
   };
   // A rank may be back before the others took the last round's result.
   changed.wait_for(lock, kPatience, [&] { return leaving == 0 || !failed.empty(); });

@@ -53,19 +53,14 @@ std::string identifiers_of(const std::string& line) {
 
 // The part of the house a file belongs to; empty: not checked.
 std::string part_of(const std::string& path) {
-  static const std::pair<const char*, const char*> kParts[] = {{"lib/base/", "base"},
-                                                               {"lib/simt/", "simt"},
-                                                               {"lib/gpu/", "gpu"},
-                                                               {"lib/comm/", "comm"},
-                                                               {"lib/include/", "include"},
-                                                               {"backends/verbs/", "verbs"},
-                                                               {"backends/proxy/", "proxy"},
-                                                               {"backends/emulated/", "emulated"},
-                                                               {"backends/gdaki/", "gdaki"},
-                                                               {"backends/gpi/", "gpi"},
-                                                               {"backends/", "backends"},
-                                                               {"sim/", "sim"},
-                                                               {"tools/", "tools"}};
+  static const std::pair<const char*, const char*> kParts[] = {
+      {"lib/base/", "base"},        {"lib/simt/", "simt"},
+      {"lib/gpu/", "gpu"},          {"lib/comm/", "comm"},
+      {"lib/include/", "include"},  {"backends/verbs/", "verbs"},
+      {"backends/proxy/", "proxy"}, {"backends/emulated/", "emulated"},
+      {"backends/gdaki/", "gdaki"}, {"backends/gpi/", "gpi"},
+      {"backends/", "backends"},    {"sim/", "sim"},
+      {"tools/", "tools"}};
   for (const auto& [prefix, part] : kParts) {
     if (starts_with(path, prefix)) return part;
   }

@@ -23,6 +23,7 @@ Findings check_named_files_exist(const Tree& tree);  // README.md, ARCHITECTURE.
 Findings check_nccl_names(const Tree& tree);         // only in lib/include and lib/comm/c_api*.cc
 Findings check_mutants(const Tree& tree);            // every site is listed, every listed one has a site
 Findings check_sources_listed(const Tree& tree);     // every .cc stands in a CMake list
+Findings check_causes(const Tree& tree);      // every cause of an error is reached by a test
 Findings check_references(const Tree& tree);  // cited sections have a row in docs/references.md, decisions a page
 
 struct Rule {

@@ -22,7 +22,7 @@ class SocketBootstrap final : public Bootstrap {
   Result<std::vector<Gift>> all_gather(const char* kind, const Gift& mine) override {
     std::vector<Gift> gifts(2);
     Gift& theirs = gifts[static_cast<size_t>(1 - rank_)];
-    if (!give(mine) || !take(&theirs)) return Status(Code::kRemoteError, kind, "the other process is gone");
+    if (!give(mine) || !take(&theirs)) return Status(Cause::kPeerDied, kind, "the other process is gone");
     gifts[static_cast<size_t>(rank_)] = {mine.bytes, mine.fd >= 0 ? dup(mine.fd) : -1};
     return gifts;
   }

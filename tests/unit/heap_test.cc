@@ -175,12 +175,12 @@ class PinningSide final : public KernelSide {
   bool calls_us() const override { return false; }
   bool pins_memory() const override { return true; }
   Status reach(char* base, size_t bytes) override {
-    if (reached.size() == most) return Status(Code::kCudaError, "test", "no more");
+    if (reached.size() == most) return Status(Cause::kOutOfMemory, "test", "no more");
     reached[base] = bytes;
     return Status();
   }
   void release(char* base) override { reached.erase(base); }
-  Result<char*> allocate_near(size_t) override { return Status(Code::kInternalError, "test", "nothing near"); }
+  Result<char*> allocate_near(size_t) override { return Status(Cause::kProtocol, "test", "nothing near"); }
   void free_near(char*) override {}
   Status write_near(char*, const void*, size_t) override { return Status(); }
 

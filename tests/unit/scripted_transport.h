@@ -33,11 +33,11 @@ class ScriptedTransport final : public Transport {
   void add_region(uint32_t id, uint64_t bytes) { regions[id].assign(static_cast<size_t>(ranks_), bytes); }
   // The oldest operation in flight, of all or of one queue, is locally complete, or failed with `what`.
   void complete(size_t count = 1) {
-    for (size_t i = 0; i < count; ++i) finish(flying_.begin(), Code::kOk, "");
+    for (size_t i = 0; i < count; ++i) finish(flying_.begin(), Cause::kNone, "");
   }
-  void complete_queue(uint32_t context, Rank peer) { finish(oldest_of(context, peer), Code::kOk, ""); }
+  void complete_queue(uint32_t context, Rank peer) { finish(oldest_of(context, peer), Cause::kNone, ""); }
   void fail_queue(uint32_t context, Rank peer, const char* what) {
-    finish(oldest_of(context, peer), Code::kRemoteError, what);
+    finish(oldest_of(context, peer), Cause::kNicOperation, what);
   }
   size_t flying() const { return flying_.size(); }
 
@@ -73,7 +73,7 @@ class ScriptedTransport final : public Transport {
     posted.push_back(op);
     ++in_flight_[{op.context, op.peer}];
     flying_.push_back(op);
-    if (auto_complete) finish(flying_.begin(), Code::kOk, "");
+    if (auto_complete) finish(flying_.begin(), Cause::kNone, "");
   }
   size_t poll(std::span<OpCompletion> out) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -105,9 +105,9 @@ class ScriptedTransport final : public Transport {
     while (found != flying_.end() && (found->context != context || found->peer != peer)) ++found;
     return found;
   }
-  void finish(Flying::iterator op, Code code, const char* what) {
+  void finish(Flying::iterator op, Cause error, const char* what) {
     ANYGIN_ASSERT(op != flying_.end());
-    completions_.push_back({op->cookie, op->context, op->peer, code, what});
+    completions_.push_back({op->cookie, op->context, op->peer, error, what});
     --in_flight_[{op->context, op->peer}];
     flying_.erase(op);
   }

@@ -155,7 +155,7 @@ TEST_F(VerbsTransportTest, completions_come_in_post_order_with_their_cookies) {
   EXPECT_EQ(done[1].cookie, 7u);
   EXPECT_EQ(done[1].peer, 1);
   EXPECT_EQ(done[1].context, 0u);
-  EXPECT_EQ(done[1].code, Code::kOk);
+  EXPECT_EQ(done[1].error, Cause::kNone);
   EXPECT_FALSE(at(0).busy());
 }
 
@@ -208,11 +208,11 @@ TEST_F(VerbsTransportTest, P31_a_failed_operation_is_one_error_and_so_is_each_be
   verbs_.fail(pair, IBV_WC_RETRY_EXC_ERR);
   const auto done = poll(at(0));
   ASSERT_THAT(done, SizeIs(4));
-  EXPECT_EQ(done[0].code, Code::kOk);
-  EXPECT_EQ(done[1].code, Code::kRemoteError);
+  EXPECT_EQ(done[0].error, Cause::kNone);
+  EXPECT_EQ(done[1].error, Cause::kNicOperation);
   EXPECT_STREQ(done[1].what, "transport retry counter exceeded");
   for (uint64_t cookie = 0; cookie < 4; ++cookie) EXPECT_EQ(done[cookie].cookie, cookie);
-  EXPECT_EQ(done[3].code, Code::kRemoteError);
+  EXPECT_EQ(done[3].error, Cause::kNicOperation);
   EXPECT_FALSE(at(0).busy());
 }
 
@@ -228,9 +228,9 @@ TEST_F(VerbsTransportTest, P32_after_a_peer_failed_nothing_to_it_succeeds) {
   const auto done = poll(at(0));
   ASSERT_THAT(done, SizeIs(2));
   EXPECT_EQ(done[0].cookie, 1u);
-  EXPECT_NE(done[0].code, Code::kOk);
+  EXPECT_NE(done[0].error, Cause::kNone);
   EXPECT_EQ(done[1].cookie, 2u);
-  EXPECT_NE(done[1].code, Code::kOk);
+  EXPECT_NE(done[1].error, Cause::kNone);
   EXPECT_TRUE(at(0).busy()) << "the operation to rank 2 is under way";
 }
 
@@ -249,7 +249,7 @@ TEST_F(VerbsTransportTest, what_the_device_refuses_fails_behind_what_is_in_fligh
   ASSERT_THAT(done, SizeIs(3));
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(done[i].cookie, i + 1);
-    EXPECT_NE(done[i].code, Code::kOk);
+    EXPECT_NE(done[i].error, Cause::kNone);
   }
   EXPECT_STREQ(done[1].what, "the NIC refused the work request");
   EXPECT_FALSE(at(0).busy());

@@ -143,9 +143,12 @@ TEST(MutantsDeathTest, AWrongNameIsAnErrorThatListsThem) {
 TEST(Status, SaysWhereAndWhat) {
   EXPECT_EQ(Status().message(), "ok");
   EXPECT_TRUE(Status().ok());
-  const Status bad(Code::kInvalidUsage, "ncclCommInitRank", "rank 9 of 4");
+  const Status bad(Cause::kJoinRefused, "ncclCommInitRank", "rank 9 of 4");
   EXPECT_FALSE(bad.ok());
-  EXPECT_EQ(bad.message(), "ncclCommInitRank: rank 9 of 4");
+  EXPECT_EQ(bad.message(), "GIN_ERR_JOIN_REFUSED: ncclCommInitRank: rank 9 of 4");
+  EXPECT_EQ(bad.detail(), "ncclCommInitRank: rank 9 of 4");
+  EXPECT_EQ(cause_of_number(static_cast<uint8_t>(Cause::kJoinRefused)), Cause::kJoinRefused);
+  EXPECT_EQ(cause_of_number(static_cast<uint8_t>(Cause::kCount)), Cause::kProtocol);
   const Result<int> none(bad);
   EXPECT_EQ(none.status().code(), Code::kInvalidUsage);
   const Result<int> some(7);

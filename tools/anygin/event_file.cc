@@ -61,7 +61,7 @@ Result<std::vector<FileEvent>> read_events(std::string_view text) {
     if (number == 1 && line.find("anygin_trace") != std::string_view::npos) continue;
     FileEvent event;
     if (!parse_line(line, &event)) {
-      return Status(Code::kInvalidArgument, "event file", fmt::format("line {} is no event: {}", number, line));
+      return Status(Cause::kToolInput, "event file", fmt::format("line {} is no event: {}", number, line));
     }
     events.push_back(std::move(event));
   }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "errors_page.h"
 #include "info_command.h"
 #include "perf_command.h"
 #include "run_command.h"
@@ -26,6 +27,7 @@ constexpr const char* kFooter = R"(Start here:
   anygin check -- ./alltoall -r 4               run it in the simulated world, seed after seed
   anygin perf                                   latency, rate and bandwidth of puts and gets here
   anygin env                                    every variable, its default and meaning
+  anygin errors GIN_ERR_NO_BACKEND              what an error's name means, and what helps
 Exit codes: 0 clean, 1 finding, 2 usage, 3 environment, 4 hang, 5 not deterministic.)";
 
 int run(const RunRequest& request) {
@@ -55,6 +57,13 @@ void add_perf_command(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber);
   perf_app->footer("ANYGIN_PROFILE and the other variables of `anygin env` hold as for any program.");
   perf_app->callback([&exit_code] { exit_code = anygin::tools::run_perf(perf); });
+}
+
+int print_errors(const std::string& name) {
+  const std::string text = name.empty() ? anygin::tools::errors_page() : anygin::tools::explain_cause(name);
+  if (text.empty()) std::fprintf(stderr, "anygin errors: %s is no cause; `anygin errors` lists all\n", name.c_str());
+  std::fputs(text.c_str(), stdout);
+  return text.empty() ? kExitUsage : 0;
 }
 
 #if !defined(ANYGIN_RANKS_SHARE_GPU)
@@ -117,6 +126,10 @@ int main(int argc, char** argv) {
   app.add_subcommand("env", "every environment variable, its default and meaning")->callback([] {
     anygin::tools::print_environment();
   });
+  std::string cause;
+  CLI::App* const errors_app = app.add_subcommand("errors", "the causes of errors, by the names in ncclGetLastError");
+  errors_app->add_option("name", cause, "only this one, e.g. GIN_ERR_WINDOW_FULL");
+  errors_app->callback([&] { exit_code = print_errors(cause); });
   std::string target = "cpu";
   CLI::App* const prefix_app = app.add_subcommand("prefix", "print the prefix: what CUDA_HOME and NCCL_HOME point at");
   prefix_app->add_option("target", target, "cpu, or cuda for one GPU");

@@ -34,7 +34,7 @@ Result<std::unique_ptr<Mesh>> Mesh::join() {
   const int size = std::max(1, number_of("WORLD_SIZE"));
   const int rank = size == 1 ? 0 : number_of("RANK");
   if (rank < 0 || rank >= size) {
-    return Status(Code::kInvalidUsage, "MPI_Init",
+    return Status(Cause::kEnvironment, "MPI_Init",
                   fmt::format("WORLD_SIZE is {} but RANK is no rank of it; start the program with `anygin run -n {}`",
                               size, size));
   }
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Mesh>> Mesh::join() {
   if (!here.ok()) return here.status();
   if (here->nccl_comm_id.empty()) {
     return Status(
-        Code::kInvalidUsage, "MPI_Init",
+        Cause::kEnvironment, "MPI_Init",
         "RANK and WORLD_SIZE are set but not NCCL_COMM_ID, where ranks meet; start the program with `anygin run`");
   }
   // MPI uses this meeting place up: the program draws ids of communicators itself and hands them around. Not set any

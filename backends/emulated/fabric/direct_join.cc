@@ -65,7 +65,7 @@ DirectPort::~DirectPort() {
 
 Result<std::unique_ptr<Port>> DirectPort::open(World& world, Bootstrap& bootstrap, Profile profile) {
   if (bootstrap.size() > kPortPeersMax) {
-    return Status(Code::kInvalidUsage, kWhere,
+    return Status(Cause::kBackendLimit, kWhere,
                   fmt::format("{} ranks; it connects at most {}", bootstrap.size(), kPortPeersMax));
   }
   std::unique_ptr<DirectPort> port(new DirectPort(world, bootstrap.rank(), bootstrap.size()));
@@ -106,7 +106,7 @@ Status DirectPort::map_peer(Rank rank, const Gift& gift, int heap_fd, Profile pr
   Hello hello;
   const auto refuse = [&](std::string why) {
     if (heap_fd >= 0) close(heap_fd);
-    return Status(Code::kRemoteError, kWhere, fmt::format("rank {}: {}", rank, why));
+    return Status(Cause::kPeerUnreachable, kWhere, fmt::format("rank {}: {}", rank, why));
   };
   if (gift.fd < 0) return refuse("no process page came: it runs on another host, which this fabric does not reach");
   if (gift.bytes.size() != sizeof(hello)) {
@@ -115,7 +115,7 @@ Status DirectPort::map_peer(Rank rank, const Gift& gift, int heap_fd, Profile pr
   }
   std::memcpy(&hello, gift.bytes.data(), sizeof(hello));
   Result<PeerPage> page = PeerPage::map(gift.fd, hello.page_bytes);
-  if (!page.ok()) return refuse(page.status().message());
+  if (!page.ok()) return refuse(page.status().detail());
   const bool area_inside = hello.page_bytes >= sizeof(PortArea) &&
                            hello.area_offset <= hello.page_bytes - sizeof(PortArea) &&
                            hello.area_offset % kCacheLine == 0;
@@ -143,7 +143,8 @@ Status DirectPort::map_peer(Rank rank, const Gift& gift, int heap_fd, Profile pr
   }
   if (heap_fd < 0) return refuse("no heap came with its process page");
   Result<SharedMapping> heap = SharedMapping::adopt(heap_fd, hello.heap_bytes);
-  if (!heap.ok()) return Status(Code::kRemoteError, kWhere, fmt::format("rank {}: {}", rank, heap.status().message()));
+  if (!heap.ok())
+    return Status(Cause::kPeerUnreachable, kWhere, fmt::format("rank {}: {}", rank, heap.status().detail()));
   peer.heap = std::move(*heap);
   peer.foreign_heap = world_.memory.add(peer.heap.base(), hello.heap_bytes);
   peer.mapped.heap = peer.foreign_heap;
