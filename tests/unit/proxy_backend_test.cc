@@ -116,7 +116,7 @@ TEST_F(ProxyBackendTest, R3_P15_what_cannot_be_granted_is_refused_with_the_limit
   auto backend = open();
   const auto refusal = [&](const ContextRequest& asked) {
     auto contexts = backend->create_contexts(asked);
-    return contexts.ok() ? std::string("granted") : contexts.status().message();
+    return contexts.ok() ? std::string("granted") : contexts.status().detail();
   };
   EXPECT_EQ(refusal(request(1, proxy::kSignalsMax, 0, 8)), "granted");
   EXPECT_EQ(refusal(request(1, proxy::kSignalsMax + 1, 0, 8)),
@@ -162,7 +162,7 @@ TEST_F(ProxyBackendTest, P32_an_abort_fails_all_peers_and_the_first_reason_stays
   Rank peer = -1;
   const Status error = backend->last_error(&peer);
   EXPECT_EQ(error.code(), Code::kRemoteError);
-  EXPECT_EQ(error.message(), "GIN: rank 0: the rank died");
+  EXPECT_EQ(error.message(), "GIN_ERR_PEER_DIED: GIN: rank 0: the rank died");
   EXPECT_EQ(peer, 0);
   EXPECT_THAT(transport_->failed_peers, ElementsAre(0));
   proxy_put(device(**contexts, 0), with_signal(put_request(0, 0, 0, 0), 0, 1, true));

@@ -299,7 +299,7 @@ TEST_F(VerbsTransportTest, a_device_that_will_not_do_is_named_with_the_reason) {
   LocalBootstrapGroup alone(1);
   const auto why = [&] {
     auto opened = VerbsTransport::open(std::make_unique<FakeNic>(verbs_), alone.rank(0));
-    return opened.ok() ? std::string("it opened") : opened.status().message();
+    return opened.ok() ? std::string("it opened") : opened.status().detail();
   };
   EXPECT_EQ(why(), "it opened");
   verbs_.port_state = IBV_PORT_DOWN;

@@ -131,7 +131,7 @@ class Report {
     for (const std::string& step : found.path) fmt::print("        {}\n", step);
   }
   static int usage(const Status& status) {
-    fmt::print(stderr, "anygin {}\n", status.message());
+    fmt::print(stderr, "anygin {}\n", status.detail());
     return kExitUsage;
   }
 
@@ -163,7 +163,7 @@ int run_litmus(const LitmusRequest& request) {
   for (const std::string& file : all_files(request.files)) {
     Result<Program> program = litmus::read_litmus(file);
     if (!program.ok()) {
-      fmt::print(stderr, "anygin {}\n", program.status().message());
+      fmt::print(stderr, "anygin {}\n", program.status().detail());
       return kExitUsage;
     }
     for (int p = 0; p < litmus::kProfiles; ++p) {
