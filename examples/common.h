@@ -109,16 +109,18 @@ class DeviceArray {
     CHECK_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
     CHECK_CUDA(cudaMemsetAsync(data_, 0, bytes(), stream_));
   }
-  DeviceArray(const RankEnv& env, const std::vector<T>& values) : DeviceArray(env, values.size()) {
-    CHECK_CUDA(cudaMemcpyAsync(data_, values.data(), bytes(), cudaMemcpyHostToDevice, stream_));
-    CHECK_CUDA(cudaStreamSynchronize(stream_));  // `values` may go
-  }
+  DeviceArray(const RankEnv& env, const std::vector<T>& values) : DeviceArray(env, values.size()) { copy_from(values); }
   ~DeviceArray() { CHECK_CUDA(cudaFree(data_)); }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
   T* data() const { return data_; }
   size_t bytes() const { return count_ * sizeof(T); }
+  // As many as there are.
+  void copy_from(const std::vector<T>& values) {
+    CHECK_CUDA(cudaMemcpyAsync(data_, values.data(), bytes(), cudaMemcpyHostToDevice, stream_));
+    CHECK_CUDA(cudaStreamSynchronize(stream_));  // `values` may go
+  }
   std::vector<T> on_host() const {
     std::vector<T> values(count_);
     CHECK_CUDA(cudaMemcpyAsync(values.data(), data_, bytes(), cudaMemcpyDeviceToHost, stream_));

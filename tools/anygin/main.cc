@@ -25,7 +25,7 @@ constexpr const char* kFooter = R"(Start here:
   anygin run -n 4 --nodes 2 -- ./alltoall       as 2 nodes x 2 ranks: load/store inside, network between
   anygin litmus tests/litmus                    what a NIC may do with your puts and signals, every way
   anygin check -- ./alltoall -r 4               run it in the simulated world, seed after seed
-  anygin perf                                   latency, rate and bandwidth of puts and gets here
+  anygin perf all --svg here.svg                latency, rate and bandwidth on this machine
   anygin env                                    every variable, its default and meaning
   anygin errors GIN_ERR_NO_BACKEND              what an error's name means, and what helps
 Exit codes: 0 clean, 1 finding, 2 usage, 3 environment, 4 hang, 5 not deterministic.)";
@@ -44,18 +44,40 @@ int run(const RunRequest& request) {
   return anygin::tools::run_job(request);
 }
 
+// Options that anygin-perf itself checks: one list of them, one place that refuses.
+void hand_on(CLI::App& app, anygin::tools::PerfRequest& perf, const std::string& name, const std::string& what) {
+  app.add_option_function<std::string>(
+      name,
+      [&perf, name](const std::string& value) {
+        perf.handed_on.insert(perf.handed_on.end(), {name, value});
+      },
+      what);
+}
+
 void add_perf_command(CLI::App& app, int& exit_code) {
   static anygin::tools::PerfRequest perf;  // outlives the parse
-  CLI::App* const perf_app =
-      app.add_subcommand("perf", "latency, rate and bandwidth of GIN operations between 2 ranks");
+  perf.tests = {"puts"};
+  CLI::App* const perf_app = app.add_subcommand("perf", "latency, rate and bandwidth here: tables, values, curves");
+  std::vector<std::string> names{"all"};
+  std::string footer = "Tests:\n";
+  for (const anygin::tools::PerfTest& test : anygin::tools::perf_tests()) {
+    names.emplace_back(test.name);
+    footer += "  " + std::string(test.name) + std::string(10 - std::string(test.name).size(), ' ') + test.what + "\n";
+  }
+  perf_app->add_option("tests", perf.tests, "what to measure, or all (puts)")->check(CLI::IsMember(names));
   perf_app->add_flag("--procs", perf.procs, "a process a rank, instead of threads");
-  perf_app->add_option("--min", perf.least_bytes, "smallest size in bytes (8); each is four times the one before")
-      ->check(CLI::PositiveNumber);
-  perf_app->add_option("--max", perf.most_bytes, "largest size in bytes (4194304)")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 30));
-  perf_app->add_option("--turns", perf.turns, "turns of a batch of the smallest size (2000); a row has 20 batches")
-      ->check(CLI::PositiveNumber);
-  perf_app->footer("ANYGIN_PROFILE and the other variables of `anygin env` hold as for any program.");
+  perf_app->add_option("--ranks", perf.ranks, "numbers of ranks: 2,4,8")->delimiter(',')->check(CLI::Range(1, 64));
+  perf_app->add_option("--csv", perf.csv_file, "write what is measured there, as comma-separated values");
+  perf_app->add_option("--svg", perf.svg_file, "draw it there");
+  hand_on(*perf_app, perf, "--min", "smallest size in bytes (8); each is four times the one before");
+  hand_on(*perf_app, perf, "--max", "largest size in bytes (16777216)");
+  hand_on(*perf_app, perf, "--turns",
+          "turns of a run of the smallest size (2000); 20 runs a row, 5 where the host measures");
+  hand_on(*perf_app, perf, "--threads", "rate: threads of the block (1,32,128,512)");
+  hand_on(*perf_app, perf, "--contexts", "rate: contexts (1,4,16)");
+  hand_on(*perf_app, perf, "--tokens", "moe: tokens a step, of all ranks (4096)");
+  hand_on(*perf_app, perf, "--table", "moe: a routing table as examples/data/moe_routing.csv");
+  perf_app->footer(footer + "ANYGIN_PROFILE and the other variables of `anygin env` hold as for any program.");
   perf_app->callback([&exit_code] { exit_code = anygin::tools::run_perf(perf); });
 }
 

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// `anygin perf`: latency, rate and bandwidth of GIN operations between 2 ranks on this machine.
+// `anygin perf`: latency, rate and bandwidth on this machine, as tables, comma-separated values and curves.
 #pragma once
 
-#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace anygin::tools {
 
+// One thing that can be measured.
+struct PerfTest {
+  const char* name;
+  const char* what;
+  bool pair;               // always 2 ranks
+  std::vector<int> ranks;  // if none are asked for
+};
+const std::vector<PerfTest>& perf_tests();
+
 struct PerfRequest {
-  bool procs = false;  // a process each, else threads of one
-  uint64_t least_bytes = 8;
-  uint64_t most_bytes = uint64_t{4} << 20;
-  uint64_t turns = 2000;  // of the smallest size
+  std::vector<std::string> tests;      // names; "all": every one
+  std::vector<int> ranks;              // empty: each test's own
+  bool procs = false;                  // a process each, else threads of one
+  std::string csv_file, svg_file;      // empty: none
+  std::vector<std::string> handed_on;  // further options of anygin-perf, which checks them
 };
 
-// Prints the table; returns the exit code of what measured. Ranks as threads replace this process.
+// Prints the tables and writes the files; returns the exit code of the first measurement that failed, or 0.
 int run_perf(const PerfRequest& request);
 
 }  // namespace anygin::tools

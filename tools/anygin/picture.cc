@@ -5,21 +5,18 @@
 
 #include <algorithm>
 
+#include "svg_text.h"
+
 namespace anygin::tools {
 namespace {
 
-// What JSON and XML do not take as it is; kernels have names like k<int>.
+// What JSON does not take as it is.
 std::string json_text(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
     out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   }
-  return out;
-}
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
   return out;
 }
 
@@ -92,10 +89,6 @@ struct Sheet {
   double x(double at) const { return kNames + (at - begin) / (end - begin) * kWide; }
 };
 
-std::string text_at(double x, double y, const std::string& text, const char* style = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, style, xml_text(text));
-}
-
 // One colour a kind of thing, so that one sees where it happens.
 const char* colour_of(const std::string& name) {
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
@@ -125,12 +118,12 @@ std::string Picture::svg() const {
   std::string body;
   for (const auto& [group, names] : rows) {
     const auto title = groups_.find(group);
-    body += text_at(4, sheet.bottom + 12, title == groups_.end() ? "" : title->second, " font-weight=\"bold\"");
+    body += svg_text_at(4, sheet.bottom + 12, title == groups_.end() ? "" : title->second, " font-weight=\"bold\"");
     sheet.bottom += kRow;
     for (const std::string& name : names) {
       body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#f7f7f7\"/>\n", kNames,
                           sheet.bottom, kWide, kRow - 2);
-      body += text_at(16, sheet.bottom + 11, name);
+      body += svg_text_at(16, sheet.bottom + 11, name);
       sheet.rows[{group, name}] = sheet.bottom;
       sheet.bottom += kRow;
     }
@@ -151,26 +144,20 @@ std::string Picture::svg() const {
   }
   for (const Span& span : spans_) bar(sheet.rows.at({span.group, span.name}), span.from, span.to, span.name, 3);
   for (const Arrow& arrow : arrows_) {
-    body += fmt::format(
-        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#444\" stroke-width=\"0.7\" "
-        "marker-end=\"url(#tip)\"/>\n",
-        sheet.x(arrow.from.at), row_of(arrow.from.group, arrow.from.lane) + kRow / 2, sheet.x(arrow.to.at),
-        row_of(arrow.to.group, arrow.to.lane) + kRow / 2);
+    body += svg_line({sheet.x(arrow.from.at), row_of(arrow.from.group, arrow.from.lane) + kRow / 2,
+                      sheet.x(arrow.to.at), row_of(arrow.to.group, arrow.to.lane) + kRow / 2},
+                     " stroke=\"#444\" stroke-width=\"0.7\" marker-end=\"url(#tip)\"");
   }
   constexpr int kTicks = 10;
   for (int tick = 0; tick <= kTicks; ++tick) {
     const double at = sheet.begin + (sheet.end - sheet.begin) * tick / kTicks;
-    body += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#ddd\"/>\n", sheet.x(at),
-                        kTop - 4, sheet.bottom);
-    body += text_at(sheet.x(at) - 14, 14, fmt::format("{:.1f}{}", at, tick == kTicks ? " us" : ""));
+    body += svg_line({sheet.x(at), kTop - 4, sheet.x(at), sheet.bottom}, " stroke=\"#ddd\"");
+    body += svg_text_at(sheet.x(at) - 14, 14, fmt::format("{:.1f}{}", at, tick == kTicks ? " us" : ""));
   }
-  return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" "
-             "font-size=\"11\">\n<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" "
-             "markerHeight=\"6\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"#444\"/></marker></defs>\n"
-             "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
-             kNames + kWide + 40, sheet.bottom + 8) +
-         body + "</svg>\n";
+  return svg_of({kNames + kWide + 40, sheet.bottom + 8,
+                 "<marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" "
+                 "orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"#444\"/></marker>",
+                 body});
 }
 
 }  // namespace anygin::tools

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of `anygin perf`: one thread of one block a rank. Rank 0 measures, rank 1 answers.
+// Latency, rate and bandwidth of puts, values, signals and gets between two ranks: one thread of one block a rank. Rank
+// 0 measures, rank 1 answers.
 #pragma once
 
-#include <nccl.h>
-#include <nccl_device.h>
-
-#include <cstdint>
+#include "perf_common.h"
 
 namespace perf {
 
-constexpr int kBatches = 20;  // a row's figures are the median, the least and the greatest of so many
 constexpr ncclGinSignal_t kBall = 0;
 
-enum class Operation : int { kPut, kPutValue, kSignal, kGet, kOperations };
+enum class Operation : int { kPut, kPutValue, kSignal, kGet };
+
+inline const char* name_of(Operation operation) {
+  constexpr const char* kNames[] = {"put+signal", "putValue+signal", "signal", "get+flush"};
+  return kNames[static_cast<int>(operation)];
+}
 
 // One row of the table.
 struct Row {
@@ -20,13 +22,6 @@ struct Row {
   uint64_t bytes;
   uint64_t turns;  // a batch
 };
-
-// Nanoseconds, in a kernel of either target.
-__device__ inline uint64_t device_ns() {
-  uint64_t ns;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-  return ns;
-}
 
 struct Court {
   ncclDevComm comm;
@@ -101,6 +96,63 @@ __global__ void stream(Court court, Row row, uint64_t* batch_ns) {
   }
   if (alone) gin.signal(ncclTeamWorld(court.comm), 1, ncclGin_StrongSignalInc{kBall});
   gin.flush(ncclCoopThread{});
+}
+
+class Puts {
+ public:
+  Puts(RankEnv& env, const Wish& wish, Report& report)
+      : env_(env),
+        report_(report),
+        half_(std::max<size_t>(sizes_of(wish).back(), 8)),  // room for a value
+        memory_(env.comm, 2 * half_),
+        comm_(env.comm, requirements()),
+        clock_(env) {
+    court_ = {comm_.view(), memory_.window(), half_, 0};
+  }
+
+  void measure(const Row& row) {
+    play<<<1, 1, 0, env_.stream>>>(court_, row, clock_.data());
+    const Spread game = clock_.us_a_turn(row.turns);
+    court_.came += signals_of_play(row);
+    stream<<<1, 1, 0, env_.stream>>>(court_, row, clock_.data());
+    const Spread posted = clock_.us_a_turn(row.turns);
+    court_.came += signals_of_stream(row, env_.rank);
+    if (env_.rank != 0) return;
+    const double ways = row.operation == Operation::kGet ? 1 : 2;  // a turn of the game is there and back
+    report_.add({name_of(row.operation),
+                 1,
+                 1,
+                 row.bytes,
+                 row.turns,
+                 {{"us", {game.median / ways, game.least / ways, game.most / ways}},
+                  {"Mop/s", rate_of(1, posted)},
+                  {"GB/s", rate_of(static_cast<double>(row.bytes) / 1e3, posted)}}});
+  }
+
+ private:
+  static ncclDevCommRequirements_t requirements() {
+    ncclDevCommRequirements_t wanted = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+    wanted.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
+    wanted.ginSignalCount = 1;
+    return wanted;
+  }
+
+  RankEnv& env_;
+  Report& report_;
+  const size_t half_;
+  const SharedMemory memory_;
+  const DeviceComm comm_;
+  const BatchClock clock_;
+  Court court_{};
+};
+
+inline void measure_puts(RankEnv& env, const Wish& wish, Report& report) {
+  Puts puts(env, wish, report);
+  puts.measure({Operation::kSignal, 0, wish.turns});
+  puts.measure({Operation::kPutValue, 8, wish.turns});
+  for (const Operation operation : {Operation::kPut, Operation::kGet}) {
+    for (const uint64_t bytes : sizes_of(wish)) puts.measure({operation, bytes, turns_for(wish, bytes)});
+  }
 }
 
 }  // namespace perf
