@@ -78,7 +78,7 @@ Result<std::vector<PerfRow>> read_perf_rows(const std::string& text) {
   std::string line;
   std::getline(lines, line);
   const auto bad = [](size_t number, const std::string& what) {
-    return Status(Code::kInvalidArgument, "anygin perf",
+    return Status(Cause::kToolInput, "anygin perf",
                   fmt::format("line {}: '{}' is not {}", number, what, kPerfColumns));
   };
   if (line != kPerfColumns) return bad(1, line);

@@ -22,7 +22,7 @@ struct PerfRow {
   double median = 0, least = 0, most = 0;
 };
 
-// Of a whole file; kInvalidArgument names the line that is none.
+// Of a whole file; an error names the line that is none.
 Result<std::vector<PerfRow>> read_perf_rows(const std::string& text);
 
 // A chart for each test and quantity, in the order in which they were measured.
