@@ -47,11 +47,26 @@ inline Status check_comm(const char* where, ncclComm_t comm) {
                 comm == nullptr ? "the communicator is NULL" : "this is no communicator, or it was destroyed before");
 }
 
-// The communicator lives and met no error outside a call.
-inline Status check_ready(const char* where, ncclComm_t comm) {
+// The communicator lives and met no error outside a call, or was revoked: it answers questions.
+inline Status check_answers(const char* where, ncclComm_t comm) {
   ANYGIN_TRY(check_comm(where, comm));
+  if (find(comm)->revoked()) return Status();
   const Status async = find(comm)->async_error();
   return async.ok() ? async : Status(async.cause(), where, async.detail());
+}
+
+// It answers and works.
+inline Status check_ready(const char* where, ncclComm_t comm) {
+  ANYGIN_TRY(check_answers(where, comm));
+  return find(comm)->revoked() ? Status(Cause::kCommRevoked, where, kRevokedHint) : Status();
+}
+
+// Joins and hands out the communicator.
+inline Status join(ncclComm_t* comm, const CommunicatorOpening& opening) {
+  Result<std::unique_ptr<Communicator>> made = Communicator::join(opening);
+  if (!made.ok()) return made.status();
+  *comm = handle_of(made->release());
+  return Status();
 }
 
 }  // namespace anygin::comm

@@ -15,14 +15,6 @@
 namespace anygin::comm {
 namespace {
 
-Status join(ncclComm_t* comm, const CommunicatorOpening& opening) {
-  ANYGIN_TRY(ProcessState::get().carrier().prepare(opening.id, opening.rank, options()));
-  Result<std::unique_ptr<Communicator>> made = Communicator::join(opening);
-  if (!made.ok()) return made.status();
-  *comm = handle_of(made->release());
-  return Status();
-}
-
 Status init_rank(const char* where, ncclComm_t* comm, int nranks, const ncclUniqueId& id, int rank,
                  const ncclConfig_t* config, int device) {
   if (comm == nullptr) return Status(Cause::kNullArgument, where, "comm is NULL");
@@ -31,19 +23,36 @@ Status init_rank(const char* where, ncclComm_t* comm, int nranks, const ncclUniq
     return Status(Cause::kNumberOutOfRange, where, fmt::format("nranks is {}; 1 or more would be right", nranks));
   if (rank < 0 || rank >= nranks)
     return Status(Cause::kRankOutOfRange, where, fmt::format("rank is {}; 0 to {} would be right", rank, nranks - 1));
-  Result<ncclConfig_t> resolved = resolve_config(config);
-  if (!resolved.ok()) return resolved.status();
-  static_assert(sizeof(id.internal) == kUniqueIdBytes);
+  Result<CommunicatorSettings> settings = settings_from(config, {});
+  if (!settings.ok()) return settings.status();
   Result<UniqueId> place = decode_unique_id(id.internal);
   if (!place.ok()) return place.status();
+  // Before anybody waits for the others.
+  ANYGIN_TRY(plan_layout(std::vector<Seat>(static_cast<size_t>(nranks), kAnySeat), options().topology, 0).status());
   CommunicatorOpening opening;
   opening.id = *place;
   opening.size = nranks;
   opening.rank = rank;
   opening.device = device;
-  opening.traffic_class = resolved->trafficClass == NCCL_CONFIG_UNDEF_INT ? 0 : resolved->trafficClass;
-  opening.rma_contexts = resolved->numRmaCtx;
+  opening.settings = *settings;
   return group_submit({JobKind::kJoin, nullptr, device, [comm, opening] { return join(comm, opening); }});
+}
+
+Status init_rank_scalable(ncclComm_t* comm, int nranks, int rank, int ids, const ncclUniqueId* all,
+                          const ncclConfig_t* config) {
+  constexpr const char* kWhere = "ncclCommInitRankScalable";
+  if (all == nullptr) return Status(Cause::kNullArgument, kWhere, "commIds is NULL");
+  if (ids < 1 || ids > nranks) {
+    return Status(Cause::kNumberOutOfRange, kWhere,
+                  fmt::format("nId is {}; 1 to nranks, {}, would be right", ids, nranks));
+  }
+  // One place is enough for as many ranks as a host has: all meet at the first.
+  for (int i = 1; i < ids; ++i) {
+    Result<UniqueId> spare = decode_unique_id(all[i].internal);
+    if (!spare.ok()) return spare.status();
+    if (!spare->root_is_rank0) ProcessState::get().close_place(spare->port);
+  }
+  return init_rank(kWhere, comm, nranks, all[0], rank, config, simt::current_device());
 }
 
 Status make_id(ncclUniqueId* out) {
@@ -96,7 +105,7 @@ Result<std::unique_ptr<Communicator>> take(const char* where, ncclComm_t comm) {
 ncclResult_t tell(const char* where, ncclComm_t comm, int* out, int (Communicator::*question)() const) {
   ANYGIN_NCCL_TRY(check_comm(where, comm));
   if (out == nullptr) return refuse(Cause::kNullArgument, where, "the result pointer is NULL");
-  ANYGIN_NCCL_TRY(check_ready(where, comm));
+  ANYGIN_NCCL_TRY(check_answers(where, comm));
   *out = (find(comm)->*question)();
   return ncclSuccess;
 }
@@ -129,6 +138,13 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommInitRankConfig,
                      (ncclComm_t * comm, int nranks, ncclUniqueId commId, int rank, ncclConfig_t* config)) {
   ANYGIN_NCCL_CALL("ncclCommInitRankConfig");
   return report(init_rank("ncclCommInitRankConfig", comm, nranks, commId, rank, config, simt::current_device()));
+}
+
+ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommInitRankScalable,
+                     (ncclComm_t * newcomm, int nranks, int myrank, int nId, ncclUniqueId* commIds,
+                      ncclConfig_t* config)) {
+  ANYGIN_NCCL_CALL("ncclCommInitRankScalable");
+  return report(init_rank_scalable(newcomm, nranks, myrank, nId, commIds, config));
 }
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommInitAll, (ncclComm_t * comm, int ndev, const int* devlist)) {

@@ -73,4 +73,14 @@ Result<ncclConfig_t> resolve_config(const ncclConfig_t* given) {
   return config;
 }
 
+Result<CommunicatorSettings> settings_from(const ncclConfig_t* given, const CommunicatorSettings& inherited) {
+  if (given == nullptr) return inherited;
+  Result<ncclConfig_t> resolved = resolve_config(given);
+  if (!resolved.ok()) return resolved.status();
+  CommunicatorSettings settings;
+  settings.traffic_class = resolved->trafficClass == NCCL_CONFIG_UNDEF_INT ? 0 : resolved->trafficClass;
+  settings.rma_contexts = resolved->numRmaCtx;
+  return settings;
+}
+
 }  // namespace anygin::comm

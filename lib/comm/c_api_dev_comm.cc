@@ -13,7 +13,7 @@ Status query_properties(ncclComm_t comm, ncclCommProperties_t* props) {
   constexpr const char* kWhere = "ncclCommQueryProperties";
   ANYGIN_TRY(check_comm(kWhere, comm));
   if (props == nullptr) return Status(Cause::kNullArgument, kWhere, "props is NULL");
-  ANYGIN_TRY(check_ready(kWhere, comm));
+  ANYGIN_TRY(check_answers(kWhere, comm));
   if (props->magic != NCCL_API_MAGIC) {
     return Status(Cause::kNotInitialized, kWhere,
                   "props was not initialized; start from NCCL_COMM_PROPERTIES_INITIALIZER");

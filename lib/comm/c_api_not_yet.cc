@@ -20,12 +20,6 @@ ncclResult_t not_yet(const char* name) {
   }
 
 // Communicators.
-ANYGIN_NCCL_NOT_YET(ncclCommInitRankScalable, (ncclComm_t*, int, int, int, ncclUniqueId*, ncclConfig_t*))
-ANYGIN_NCCL_NOT_YET(ncclCommSplit, (ncclComm_t, int, int, ncclComm_t*, ncclConfig_t*))
-ANYGIN_NCCL_NOT_YET(ncclCommShrink, (ncclComm_t, int*, int, ncclComm_t*, ncclConfig_t*, int))
-ANYGIN_NCCL_NOT_YET(ncclCommGetUniqueId, (ncclComm_t, ncclUniqueId*))
-ANYGIN_NCCL_NOT_YET(ncclCommGrow, (ncclComm_t, int, const ncclUniqueId*, int, ncclComm_t*, ncclConfig_t*))
-ANYGIN_NCCL_NOT_YET(ncclCommRevoke, (ncclComm_t, int))
 ANYGIN_NCCL_NOT_YET(ncclCommSuspend, (ncclComm_t, int))
 ANYGIN_NCCL_NOT_YET(ncclCommResume, (ncclComm_t))
 ANYGIN_NCCL_NOT_YET(ncclCommMemStats, (ncclComm_t, ncclCommMemStat_t, uint64_t*))

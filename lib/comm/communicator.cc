@@ -60,6 +60,7 @@ Member Communicator::describe_self() const {
   me.rank = opening_.rank;
   me.size = opening_.size;
   me.device = opening_.device;
+  me.seat = opening_.seat;
   me.pid = process_id();
   me.start_time = process_start_time();
   me.process_nonce = ProcessState::get().nonce();
@@ -78,18 +79,21 @@ Member Communicator::describe_self() const {
 
 Result<std::unique_ptr<Communicator>> Communicator::join(const CommunicatorOpening& opening) {
   std::unique_ptr<Communicator> made(new Communicator(opening));
-  Result<Layout> layout = plan_layout(opening.size, options().topology, options().nccl_lsa_team_size);
-  if (!layout.ok()) return layout.status();
-  made->layout_ = std::move(*layout);
   Result<char*> page = world().heap.allocate(sizeof(KernelPage), opening.device);
   if (!page.ok()) return page.status();
   made->page_ = new (*page) KernelPage{};
   ProcessState& process = ProcessState::get();
+  ANYGIN_TRY(process.carrier().prepare(opening.id, opening.rank, options()));
   Result<std::unique_ptr<ControlPlane>> plane =
       ControlPlane::join({process.carrier(), *made, opening.id, made->describe_self(),
                           join_patience(options().hang_timeout_ns), made->abort_word()});
   if (!plane.ok()) return plane.status();
   made->plane_ = std::move(*plane);
+  std::vector<Seat> seats;
+  for (const Member& member : made->plane_->members()) seats.push_back(member.seat);
+  Result<Layout> layout = plan_layout(std::move(seats), options().topology, options().nccl_lsa_team_size);
+  if (!layout.ok()) return layout.status();  // on all ranks: all plan the same
+  made->layout_ = std::move(*layout);
   ANYGIN_TRY(made->exchange_memory());
   ANYGIN_TRY(made->open_host_queue());
   process.enlist(*made);
@@ -189,7 +193,7 @@ Status Communicator::open_host_queue() {
   Result<std::unique_ptr<Exchange>> exchange = Exchange::open(*owned_host_queue_, *this, device());
   ANYGIN_TRY(agree("opening host transfers", exchange.ok() ? Status() : exchange.status()));
   exchange_ = std::move(*exchange);
-  if (observe(abort_word()) != 0) owned_host_queue_->abort(async_error().message());
+  if (observe(abort_word()) != 0) owned_host_queue_->abort(what_ended().message());
   return Status();
 }
 
@@ -216,13 +220,46 @@ WakeWord* Communicator::wake_word(Rank rank) const {
 // --- Errors ----------------------------------------------------------------------------------------------------------
 Status Communicator::async_error() const {
   const std::lock_guard lock(mutex_);
-  return async_error_;
+  return ended_here_ ? Status() : ended_by_;
+}
+
+// Kernels and streams leave by themselves, within P32's second: more than that is not waited for.
+void Communicator::give_device_back() {
+  const std::vector<const void*> handles = kernel_handles();
+  WaitReason reason;
+  reason.rank = rank();
+  const auto let_go = [&] {
+    const HostQueue* queue = host_queue();
+    return !simt::kernels_hold(device(), handles) && (queue == nullptr || !queue->holds_streams());
+  };
+  (void)wait_until(let_go, nullptr, reason, world().clock.now() + 2 * kSecond);
+  if (!MUTANT(comm_device_stays_lost)) simt::recover_device(device());
+}
+
+Status Communicator::what_ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_by_;
+}
+
+bool Communicator::revoked() const {
+  return revoked_;
+}
+
+Status Communicator::revoke() {
+  if (finalized_) return Status(Cause::kCommFinalized, "communicator", "it was finalized; nothing is left to revoke");
+  if (revoked_.exchange(true)) return Status(Cause::kRevokedTwice, "communicator", "this rank revoked it before");
+  const Status why(Cause::kRevoked, "communicator", fmt::format("rank {} revoked it", rank()));
+  raise(AbortCause::kRevoked, rank(), why, !MUTANT(comm_revoke_untold));
+  ProcessState::get().control_loop().drain();  // peers are told
+  return Status();
 }
 
 bool Communicator::raise(AbortCause cause, Rank peer, const Status& status, bool tell_peers) {
+  if (cause == AbortCause::kHang && plane_) plane_->end_meetings();  // also where waits have ended before
   const std::lock_guard lock(mutex_);
-  if (ending_ || !async_error_.ok()) return false;
-  async_error_ = status;
+  if (ending_ || !ended_by_.ok()) return false;
+  ended_by_ = status;
+  ended_here_ = cause == AbortCause::kRevoked && peer == rank();
   log(LogLevel::kInfo, "rank {}: {}", rank(), status.message());
   if (!MUTANT(comm_abort_word_unset)) publish(abort_word(), static_cast<uint32_t>(cause));
   ring_everybody(world().executor);
@@ -246,8 +283,9 @@ std::vector<const void*> Communicator::kernel_handles() const {
 
 void Communicator::on_peer_abort(Rank from, AbortCause cause, const std::string& text) {
   // Ours has judged already, or will not: what waited here has ended.
-  if (cause == AbortCause::kHang && async_error().ok()) ProcessState::get().hang_monitor().report();
-  raise(cause, from, Status(Cause::kPeerEnded, "communicator", fmt::format("rank {} ended it: {}", from, text)), false);
+  if (cause == AbortCause::kHang && !ended()) ProcessState::get().hang_monitor().report();
+  const Cause why = cause == AbortCause::kRevoked ? Cause::kRevoked : Cause::kPeerEnded;
+  raise(cause, from, Status(why, "communicator", fmt::format("rank {} ended it: {}", from, text)), false);
 }
 
 void Communicator::on_peer_death(Rank peer, const std::string& text) {
@@ -270,6 +308,16 @@ void Communicator::notice_misuse() {
 
 bool Communicator::on_misuse(const Misuse& misuse, const char* text) {
   return raise(AbortCause::kMisuse, -1, Status(cause_of(misuse.kind), "kernel", text), true);
+}
+
+void Communicator::offer_place(const UniqueId& id) {
+  const std::lock_guard lock(mutex_);
+  offered_place_ = id;
+}
+
+std::optional<UniqueId> Communicator::offered_place() const {
+  const std::lock_guard lock(mutex_);
+  return offered_place_;
 }
 
 // --- Collective calls ------------------------------------------------------------------------------------------------
@@ -318,6 +366,7 @@ Status Communicator::drain() {
 }
 
 Status Communicator::finalize() {
+  if (revoked_) return Status(Cause::kCommRevoked, "communicator", kRevokedHint);
   if (finalized_.exchange(true)) return Status(Cause::kCommFinalized, "communicator", "it was finalized before");
   return drain();
 }
@@ -354,11 +403,16 @@ Status destroy(std::unique_ptr<Communicator> communicator) {
   return Status();
 }
 
+void end_waits(Communicator& communicator, const std::string& why) {
+  const Status status(Cause::kAborted, "communicator", fmt::format("rank {} {}", communicator.rank(), why));
+  communicator.raise(AbortCause::kAborted, -1, status, true);
+  ProcessState::get().control_loop().drain();
+}
+
 void abort(std::unique_ptr<Communicator> communicator) {
   Communicator& mine = *communicator;
-  mine.raise(AbortCause::kAborted, -1,
-             Status(Cause::kAborted, "communicator", fmt::format("rank {} aborted it", mine.rank())), true);
-  ProcessState::get().control_loop().drain();
+  end_waits(mine, "aborted it");
+  mine.plane().end_meetings();
   mine.leave();
   ProcessState::get().keep_aborted(std::move(communicator));
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "anygin/backends/backend.h"
@@ -23,14 +24,23 @@ class DevCommSet;
 class Exchange;
 class HostQueue;
 
+// What children inherit unless they are told otherwise.
+struct CommunicatorSettings {
+  int traffic_class = 0;  // for device communicators that name none
+  int rma_contexts = 1;   // 0: no host RMA
+};
+
 struct CommunicatorOpening {
   UniqueId id;
   int size = 1;
   Rank rank = 0;
   int device = 0;
-  int traffic_class = 0;  // for device communicators that name none
-  int rma_contexts = 1;   // 0: no host RMA
+  Seat seat = kAnySeat;  // in its parent
+  CommunicatorSettings settings;
 };
+
+inline constexpr const char* kRevokedHint =
+    "this rank revoked it; ncclCommShrink, ncclCommSplit, ncclCommAbort or ncclCommDestroy would be right";
 
 // What the communicator and its kernels tell each other outside any operation; in memory that kernels reach.
 struct KernelPage {
@@ -48,14 +58,15 @@ class Communicator final : public ControlListener, public BackendListener, publi
   Rank rank() const { return opening_.rank; }
   int size() const { return opening_.size; }
   int device() const { return opening_.device; }
-  int traffic_class() const { return opening_.traffic_class; }
-  int rma_contexts() const { return opening_.rma_contexts; }
+  const CommunicatorSettings& settings() const { return opening_.settings; }
+  int traffic_class() const { return opening_.settings.traffic_class; }
+  int rma_contexts() const { return opening_.settings.rma_contexts; }
   const Layout& layout() const { return layout_; }
   uint64_t identity() const { return identity_; }
   const GinChoice& gin() const { return gin_; }
   // Can every rank reach every other one over the network, or only its rail? Both false without GIN.
   bool reaches_all() const;
-  bool reaches_rail() const { return gin_.kind != GinKind::kNone; }
+  bool reaches_rail() const { return gin_.kind != GinKind::kNone && layout_.reaches_rail(); }
   // Windows and device communicators are there: one LSA team, or GIN between them.
   bool symmetric() const;
   // Kernels have multicast addresses of the LSA team's windows. The same on all ranks of the team.
@@ -75,8 +86,17 @@ class Communicator final : public ControlListener, public BackendListener, publi
   void* misuse_sink();
   // Raises what such a kernel has left there. Often, from the hang monitor's beat, and before the error is asked for.
   void notice_misuse();
-  // kOk, or the first thing that went wrong outside any call.
+  // kOk, or the first thing that went wrong outside any call. That this rank revoked it is nothing wrong.
   Status async_error() const;
+  // Ends every wait of all ranks; the memory stays. kInvalidArgument if this rank did it before, or finalized.
+  Status revoke();
+  bool revoked() const;
+  // It has ended: waits until this rank's kernels and streams have let go of it; the device that was lost with them
+  // works again. Host threads.
+  void give_device_back();
+  // Why waits have ended; kOk if they have not.
+  Status what_ended() const;
+  bool ended() const { return !what_ended().ok(); }
   // The first call counts, and returns true: stores the error, ends all waits here, and tells the peers unless they
   // told us.
   bool raise(AbortCause cause, Rank peer, const Status& status, bool tell_peers);
@@ -95,6 +115,10 @@ class Communicator final : public ControlListener, public BackendListener, publi
   const std::string& why_no_host_queue() const { return why_no_host_queue_; }
   // Why the host's one-sided operations are refused; empty if they are not. Equal on all ranks.
   std::string why_no_host_rma() const;
+
+  // Where a larger communicator that this one grows into is to meet.
+  void offer_place(const UniqueId& id);
+  std::optional<UniqueId> offered_place() const;
 
   WindowSet& windows() { return *windows_; }
   DevCommSet& dev_comms() { return *dev_comms_; }
@@ -133,9 +157,11 @@ class Communicator final : public ControlListener, public BackendListener, publi
   std::unique_ptr<ControlPlane> plane_;
   std::string why_no_host_queue_;  // fixed after join
 
-  mutable std::mutex mutex_;  // async_error_, ending_
-  Status async_error_;
+  mutable std::mutex mutex_;  // ended_by_, ended_here_, ending_, offered_place_
+  Status ended_by_;           // kOk while it has not ended
+  bool ended_here_ = false;   // this rank revoked it, and nothing had gone wrong
   bool ending_ = false;
+  std::optional<UniqueId> offered_place_;
   std::unique_ptr<Backend> owned_backend_;
   std::atomic<Backend*> backend_{nullptr};
   std::shared_ptr<verbs::Nic> nic_;     // fixed after join
@@ -145,10 +171,13 @@ class Communicator final : public ControlListener, public BackendListener, publi
   std::unique_ptr<WindowSet> windows_;
   std::unique_ptr<DevCommSet> dev_comms_;
   std::atomic<bool> finalized_{false};
+  std::atomic<bool> revoked_{false};
   std::atomic<bool> left_{false};
   std::atomic<uint64_t> last_kernel_{0};  // when it left
 };
 
+// Ends every wait of all ranks, as a failure of this one does.
+void end_waits(Communicator& communicator, const std::string& why);
 // Ends a communicator that ProcessState::retire() gave to the caller. `destroy` drains and leaves in peace; the last
 // rank of the process waits for the ranks of other processes.
 Status destroy(std::unique_ptr<Communicator> communicator);

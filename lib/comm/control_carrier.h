@@ -15,12 +15,12 @@
 
 namespace anygin::comm {
 
-enum class MessageType : uint16_t { kGather = 1, kAbort = 2, kLeave = 3 };
+enum class MessageType : uint16_t { kGather = 1, kAbort = 2, kLeave = 3, kMeet = 4 };
 
 struct Message {
   MessageType type = MessageType::kGather;
   uint64_t sequence = 0;
-  std::string kind;  // kGather: what the collective call is
+  std::string kind;  // kGather, kMeet: what the collective call is
   std::string bytes;
   int fd = -1;  // sent: stays the sender's; received: the receiver's to close
 };

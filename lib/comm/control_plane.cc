@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "anygin/base/mutant.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
@@ -47,6 +49,7 @@ void ControlPlane::stop() {
 
 std::string ControlPlane::describe_wait() const {
   const std::lock_guard lock(mutex_);
+  if (!meeting_kind_.empty()) return fmt::format("rank {} waits in \"{}\"", rank_, meeting_kind_);
   if (!gathering_ || missing_.load() == 0) return "";
   std::vector<size_t> missing;
   for (size_t i = 0; i < peers_.size(); ++i) {
@@ -169,6 +172,71 @@ std::vector<Gift> ControlPlane::take_locked(const Gift& mine) {
   return gifts;
 }
 
+// --- Some of the ranks -----------------------------------------------------------------------------------------------
+namespace {
+
+template <typename Messages>
+auto part_of(Messages& messages, const std::string& what) {
+  return std::find_if(messages.begin(), messages.end(), [&](const Message& part) { return part.kind == what; });
+}
+
+}  // namespace
+
+// All parts are there, or one is not to come.
+bool ControlPlane::met_locked(const std::vector<Rank>& ranks, const std::string& what) const {
+  const auto here = [&](Rank rank) {
+    const Peer& peer = peers_[static_cast<size_t>(rank)];
+    return !peer.link || part_of(peer.meets, what) != peer.meets.end();
+  };
+  const auto gone = [&](Rank rank) { return !here(rank) && !peers_[static_cast<size_t>(rank)].present(); };
+  return std::all_of(ranks.begin(), ranks.end(), here) || std::any_of(ranks.begin(), ranks.end(), gone);
+}
+
+Result<std::vector<std::string>> ControlPlane::gather_among(const std::vector<Rank>& ranks, const std::string& what,
+                                                            const std::string& mine) {
+  const std::lock_guard one_at_a_time(collective_mutex_);
+  Message message;
+  message.type = MessageType::kMeet;
+  message.kind = what;
+  message.bytes = mine;
+  for (const Rank rank : ranks) {
+    if (Peer& peer = peers_[static_cast<size_t>(rank)]; peer.link) (void)peer.link->send(message);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    meeting_kind_ = what;
+  }
+  WaitReason reason;
+  reason.rank = rank_;
+  const auto met = [&] {
+    const std::lock_guard lock(mutex_);
+    return met_locked(ranks, what);
+  };
+  const bool ended = wait_until(met, &meetings_end_, reason) != WaitOutcome::kSatisfied;
+  const std::lock_guard lock(mutex_);
+  meeting_kind_.clear();
+  if (ended) return Status(Cause::kAborted, "communicator", what + ": it was aborted, or nobody got on");
+  for (const Rank rank : ranks) {
+    const Peer& peer = peers_[static_cast<size_t>(rank)];
+    if (!peer.link || peer.present() || part_of(peer.meets, what) != peer.meets.end()) continue;
+    return Status(peer.dead ? Cause::kPeerDied : Cause::kPeerEnded, "communicator",
+                  fmt::format("{}: rank {} (process {}) {}", what, rank, members_[static_cast<size_t>(rank)].pid,
+                              peer.dead ? "died" : "has destroyed the communicator"));
+  }
+  std::vector<std::string> parts;
+  for (const Rank rank : ranks) {
+    Peer& peer = peers_[static_cast<size_t>(rank)];
+    parts.push_back(peer.link ? std::move(part_of(peer.meets, what)->bytes) : mine);
+    if (peer.link) peer.meets.erase(part_of(peer.meets, what));
+  }
+  return parts;
+}
+
+void ControlPlane::end_meetings() {
+  publish(&meetings_end_, static_cast<uint32_t>(AbortCause::kAborted));
+  ring_everybody(world().executor);
+}
+
 // --- Control loop ----------------------------------------------------------------------------------------------------
 void ControlPlane::on_message(int from, Message message) {
   const auto index = static_cast<size_t>(from);
@@ -184,6 +252,8 @@ void ControlPlane::on_message(int from, Message message) {
     if (message.type == MessageType::kLeave) {
       peer.left = true;
       count_out_locked(peer, index);
+    } else if (message.type == MessageType::kMeet) {
+      peer.meets.push_back(std::move(message));
     } else {
       if (gathering_ && peer.gathers.empty()) missing_.fetch_sub(1);
       peer.gathers.push_back(std::move(message));

@@ -45,6 +45,14 @@ class ControlPlane final : public Bootstrap, public ControlLink::Receiver {
   const std::vector<Member>& members() const { return members_; }
   Result<std::vector<Gift>> all_gather(const char* kind, const Gift& mine) override;
 
+  // The same among `ranks` (this one included, in ascending order), also after an abort: the others do not take part.
+  // Who makes it with another `what` makes another call. Parts in the order of `ranks`. Fails as soon as one of them
+  // has died or left.
+  Result<std::vector<std::string>> gather_among(const std::vector<Rank>& ranks, const std::string& what,
+                                                const std::string& mine);
+  // Every gather_among fails from now on. Any thread.
+  void end_meetings();
+
   // Tells every rank that is still there. Any thread, never blocks.
   void tell_abort(AbortCause cause, const std::string& text);
   // This rank takes part no more; its end is no death. Any thread.
@@ -62,6 +70,7 @@ class ControlPlane final : public Bootstrap, public ControlLink::Receiver {
   struct Peer {
     std::unique_ptr<ControlLink> link;  // null at the own place
     std::deque<Message> gathers;
+    std::deque<Message> meets;  // parts of gather_among
     bool left = false, dead = false;
     bool counted_out = false;  // of missing_ and remote_present_
     bool present() const { return !left && !dead; }
@@ -72,6 +81,7 @@ class ControlPlane final : public Bootstrap, public ControlLink::Receiver {
   void on_end(int peer) override;
   void count_out_locked(Peer& peer, size_t index);
   Status check_complete_locked(const char* kind) const;
+  bool met_locked(const std::vector<Rank>& ranks, const std::string& what) const;
   Status check_kinds_locked(const char* kind) const;
   std::vector<Gift> take_locked(const Gift& mine);
   void broadcast(const Message& message);
@@ -87,6 +97,8 @@ class ControlPlane final : public Bootstrap, public ControlLink::Receiver {
   uint64_t sequence_ = 0;
   bool gathering_ = false;
   const char* gathering_kind_ = "";
+  std::string meeting_kind_;     // of the gather_among that waits
+  uint32_t meetings_end_ = 0;    // an AbortCause, as an abort word
   std::atomic<int> missing_{0};  // peers whose part of the current all-gather has not come
   std::atomic<int> remote_present_{0};
   std::atomic<bool> leaving_{false};

@@ -83,6 +83,8 @@ class HostQueue final : public Engine {
   // --- Any thread ---
   // Anything on a stream that did not get there, in a lane, or on its way? What graphs hold does not count.
   bool pending() const;
+  // Does a stream have to come to what was queued on it?
+  bool holds_streams() const { return on_streams_.load(std::memory_order_acquire) != 0; }
   // Anything on its way?
   bool busy() const { return transport_->busy(); }
   // Fails what is in flight; streams that wait here end as after a failed kernel. Idempotent.

@@ -33,7 +33,8 @@ Status put_on(simt::Stream* stream, const std::shared_ptr<StreamGate>& gate, con
         stream, [gate, over = steps.over] { return over() || gate->hopeless(); }, what);
   if (error == 0) {
     error = simt::enqueue_host_work(stream, [gate, over = steps.over, device, what] {
-      if (!over()) simt::poison_device(device, simt::kCudaLaunchFailure, what + ": " + gate->why());
+      if (!over())
+        simt::poison_device(device, simt::kCudaLaunchFailure, what + ": " + gate->why(), AbortCause::kAborted);
       return 0;
     });
   }

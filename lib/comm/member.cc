@@ -11,7 +11,7 @@ namespace anygin::comm {
 namespace {
 
 void put(ByteWriter& out, const Member& member) {
-  out.number(member.rank).number(member.size).number(member.device).number(member.pid);
+  out.number(member.rank).number(member.size).number(member.device).number(member.seat).number(member.pid);
   out.number(member.start_time).number(member.process_nonce).text(member.listener);
   out.number(static_cast<uint32_t>(member.agreed.size()));
   for (const auto& [name, value] : member.agreed) out.text(name).text(value);
@@ -22,6 +22,7 @@ Member get(ByteReader& in) {
   member.rank = in.number<Rank>();
   member.size = in.number<int>();
   member.device = in.number<int>();
+  member.seat = in.number<Seat>();
   member.pid = in.number<uint32_t>();
   member.start_time = in.number<uint64_t>();
   member.process_nonce = in.number<uint64_t>();

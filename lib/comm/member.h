@@ -9,6 +9,7 @@
 
 #include "anygin/base/ids.h"
 #include "anygin/base/status.h"
+#include "anygin/comm/layout.h"
 
 namespace anygin::comm {
 
@@ -16,6 +17,7 @@ struct Member {
   Rank rank = 0;
   int size = 0;  // of the communicator, as this rank was told
   int device = 0;
+  Seat seat = kAnySeat;
   uint32_t pid = 0;
   uint64_t start_time = 0;     // of the process
   uint64_t process_nonce = 0;  // drawn once a process: equal nonces = one address space

@@ -38,6 +38,15 @@ void ProcessState::keep(std::unique_ptr<Root> root) {
   roots_.push_back(std::move(root));
 }
 
+void ProcessState::close_place(uint16_t port) {
+  std::vector<std::unique_ptr<Root>> closed;  // outside the lock: they end their threads
+  const std::lock_guard lock(mutex_);
+  const auto stays = [port](const std::unique_ptr<Root>& root) { return root->ended() || root->port() != port; };
+  const auto first_closed = std::partition(roots_.begin(), roots_.end(), stays);
+  std::move(first_closed, roots_.end(), std::back_inserter(closed));
+  roots_.erase(first_closed, roots_.end());
+}
+
 // --- Peers -----------------------------------------------------------------------------------------------------------
 Status ProcessState::add_peer(uint64_t nonce, const Gift& page, const Gift& heap) {
   const std::lock_guard lock(mutex_);

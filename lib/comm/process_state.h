@@ -46,6 +46,9 @@ class ProcessState {
   // Ends by itself when its communicator is complete.
   void keep(std::unique_ptr<Root> root);
 
+  // Nobody meets there: ends the root of this process that listens at `port`, if there is one.
+  void close_place(uint16_t port);
+
   // Maps what the peer gave, unless it is mapped already. Takes ownership of both descriptors.
   Status add_peer(uint64_t nonce, const Gift& page, const Gift& heap);
   PeerProcess* peer(uint64_t nonce);

@@ -78,7 +78,9 @@ int record_event(Event*, Stream*) {
 int stream_wait_event(Stream*, Event*) {
   return kCudaNotSupported;
 }
-void poison_device(int, int, const std::string&) {}
+void poison_device(int, int, const std::string&, AbortCause) {}
+// Kernels that leave do not lose a GPU.
+void recover_device(int) {}
 int capture_status(const Stream*, uint64_t*) {
   return 0;
 }

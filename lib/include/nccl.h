@@ -247,15 +247,17 @@ ncclResult_t pncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myra
 ncclResult_t ncclCommInitAll(ncclComm_t* comm, int ndev, const int* devlist);
 ncclResult_t pncclCommInitAll(ncclComm_t* comm, int ndev, const int* devlist);
 /* Collective: ranks of one `color` form a new communicator ordered by `key`, then old rank. NCCL_SPLIT_NOCOLOR takes no
- * part and gets NULL. */
+ * part and gets NULL. NULL config: the parent's. Works on a communicator that all ranks have revoked. (contract 2.4) */
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* newcomm, ncclConfig_t* config);
 ncclResult_t pncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* newcomm, ncclConfig_t* config);
-/* Called by the surviving ranks only: a communicator without the listed ranks. The list is sorted in place. */
+/* Called by the surviving ranks only: a communicator without the listed ranks. The list is sorted in place. With
+ * NCCL_SHRINK_ABORT what is under way on `comm` is given up, and its asynchronous error is no obstacle; a device that
+ * was lost with it works again. NULL config: the parent's. (contract 2.4) */
 ncclResult_t ncclCommShrink(ncclComm_t comm, int* excludeRanksList, int excludeRanksCount, ncclComm_t* newcomm,
                             ncclConfig_t* config, int shrinkFlags);
 ncclResult_t pncclCommShrink(ncclComm_t comm, int* excludeRanksList, int excludeRanksCount, ncclComm_t* newcomm,
                              ncclConfig_t* config, int shrinkFlags);
-/* Opens a meeting place for ncclCommGrow. */
+/* Opens a meeting place for ncclCommGrow, on one rank; new ranks are given the id by the program. */
 ncclResult_t ncclCommGetUniqueId(ncclComm_t comm, ncclUniqueId* uniqueId);
 ncclResult_t pncclCommGetUniqueId(ncclComm_t comm, ncclUniqueId* uniqueId);
 /* A larger communicator: present ranks pass rank -1, new ones comm NULL with id and rank. */
@@ -272,7 +274,8 @@ ncclResult_t pncclCommDestroy(ncclComm_t comm);
 /* Ends every wait of the communicator, on all ranks within 1 s, and frees it. NULL: success. */
 ncclResult_t ncclCommAbort(ncclComm_t comm);
 ncclResult_t pncclCommAbort(ncclComm_t comm);
-/* Stops new work: later one-sided and collective calls are ncclInvalidUsage. `revokeFlags` is 0. */
+/* Ends every wait of the communicator, on all ranks within 1 s. Afterwards questions, split, shrink, abort and destroy
+ * work, other calls are ncclInvalidUsage. `revokeFlags` is 0; NULL: success; twice: ncclInvalidArgument. (contract 2.4) */
 ncclResult_t ncclCommRevoke(ncclComm_t comm, int revokeFlags);
 ncclResult_t pncclCommRevoke(ncclComm_t comm, int revokeFlags);
 /* Releases memory that can be rebuilt, and rebuilds it; collective. */

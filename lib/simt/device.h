@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "anygin/base/wait.h"
+
 namespace anygin::simt {
 
 class Stream;
@@ -59,9 +61,13 @@ int event_elapsed_ns(Event* start, Event* stop, uint64_t* ns);
 int last_error(bool reset);     // the calling thread's, as cudaGetLastError / cudaPeekAtLastError
 int set_last_error(int error);  // returns `error`
 // The device is lost: every later call on it returns `error` (cudaErrorLaunchFailure after a lane left, decision 8).
-void poison_device(int device, int error, const std::string& why);
+// `cause`: kMisuse for whatever is not the end of a communicator.
+void poison_device(int device, int error, const std::string& why, AbortCause cause = AbortCause::kMisuse);
 int device_error(int device);
 void reset_device(int device);
+// A device that is lost because a communicator ended works again; memory and streams are as they were. Waits until what
+// is queued on it was dropped. Does nothing if it was lost by anything else. Host threads.
+void recover_device(int device);
 // A communicator of the device has ended with `why`. Kernels that have one of `handles` among their arguments, and
 // those launched until now that only poll memory, fail soon (lib/simt/ended_use.h); waits see the abort word at once.
 // Any thread but lanes.

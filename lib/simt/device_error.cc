@@ -27,9 +27,14 @@ int set_last_error(int error) {
 }
 
 // The first reason stays.
-void poison_device(int device, int error, const std::string& why) {
+void poison_device(int device, int error, const std::string& why, AbortCause cause) {
+  DeviceLoad& load = device_table().load(device);
   int none = 0;
-  if (!device_table().load(device).error.compare_exchange_strong(none, error, std::memory_order_acq_rel)) return;
+  if (!load.error.compare_exchange_strong(none, error, std::memory_order_acq_rel)) {
+    if (cause == AbortCause::kMisuse) load.lost_by.store(cause, std::memory_order_release);
+    return;
+  }
+  load.lost_by.store(cause, std::memory_order_release);
   log(LogLevel::kError, "device {} is lost (cudaError {}): {}", device, error, why);
   ring_everybody(world().executor);
 }
@@ -43,6 +48,14 @@ void reset_device(int device) {
   reset_device_variables(device);
   device_table().load(device).stack_bytes.store(StackPool::kBytesLeast, std::memory_order_relaxed);
   device_table().load(device).error.store(0, std::memory_order_release);
+}
+
+void recover_device(int device) {
+  DeviceLoad& load = device_table().load(device);
+  if (load.error.load(std::memory_order_acquire) == 0) return;
+  synchronize_device(device);
+  if (load.lost_by.load(std::memory_order_acquire) == AbortCause::kMisuse) return;
+  load.error.store(0, std::memory_order_release);
 }
 
 }  // namespace anygin::simt

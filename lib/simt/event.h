@@ -19,7 +19,7 @@ struct EventState {
   std::atomic<uint64_t> recorded{0};   // ticket of the last record_event()
   std::atomic<uint64_t> completed{0};  // highest ticket reached in its stream
   std::atomic<Time> when{0};           // of that
-  std::atomic<int> device{-1};  // where it was recorded last: its loss is the event's error
+  std::atomic<int> device{-1};         // where it was recorded last: its loss is the event's error
   // The same, for traces.
   std::atomic<uint64_t> stream{0};  // its id
   std::atomic<uint64_t> place{0};   // the operation's ticket there

@@ -78,7 +78,7 @@ void Grid::fail(const std::string& why) {
 void Grid::fail(const std::string& why, AbortCause cause) {
   AbortCause none = AbortCause::kAlive;
   failed_of_.compare_exchange_strong(none, cause, std::memory_order_relaxed);
-  poison_device(device.device, kCudaLaunchFailure, fmt::format("kernel {} (grid {}): {}", name(), id, why));
+  poison_device(device.device, kCudaLaunchFailure, fmt::format("kernel {} (grid {}): {}", name(), id, why), cause);
 }
 
 AbortCause Grid::lost_by() const {

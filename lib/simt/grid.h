@@ -20,7 +20,8 @@ struct DeviceLoad {
   int device = 0;
   uint32_t lanes_max = 0;  // resident at one time
   uint32_t blocks_max = 0;
-  std::atomic<int> error{0};  // cudaError_t once the device is lost: its grids are abandoned
+  std::atomic<int> error{0};                             // cudaError_t once the device is lost: its grids are abandoned
+  std::atomic<AbortCause> lost_by{AbortCause::kMisuse};  // while it is lost
   EndedUses ended;
   std::atomic<uint32_t> lanes{0};
   std::atomic<uint32_t> blocks{0};

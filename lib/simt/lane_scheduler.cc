@@ -311,7 +311,7 @@ void LaneScheduler::end_if_hopeless(Block& block) {
   block.look_at = now + kEndedUseLook;
   const auto [why, again] = block.grid->device.ended.judge({*block.grid, block.seen_since, block.polls_since}, now);
   if (!why.empty())
-    block.grid->fail(fmt::format("block ({},{},{}): {}", block.index.x, block.index.y, block.index.z, why));
+    block.grid->fail(fmt::format("block ({},{},{}): {}", block.index.x, block.index.y, block.index.z, why), AbortCause::kAborted);
   block.ends_at = again;
 }
 

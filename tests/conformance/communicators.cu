@@ -10,6 +10,199 @@ using conformance::WhenDone;
 
 constexpr int kThreads = 32;
 
+// --- What a communicator has to be able to do ---------------------------------------------------------------------------
+constexpr uint64_t word_for(int from, int to) { return 1000 + 100 * static_cast<uint64_t>(from) + static_cast<uint64_t>(to); }
+
+// Each rank, named by its place in `members`, sends a word to every one, itself included; wrong words are counted.
+struct Members {
+  int ids[8];
+};
+__global__ void all_to_all(ncclDevComm comm, ncclWindow_t window, Members members, unsigned* wrong) {
+  const ncclGin gin(comm, 0);
+  const ncclTeam world = ncclTeamWorld(comm);
+  const int own = members.ids[comm.rank];
+  for (int peer = static_cast<int>(threadIdx.x); peer < comm.nRanks; peer += static_cast<int>(blockDim.x)) {
+    gin.putValue(world, peer, window, static_cast<size_t>(comm.rank) * 8, word_for(own, members.ids[peer]), ncclGin_StrongSignalInc{0});
+  }
+  gin.waitSignal(ncclCoopCta{}, 0, static_cast<uint64_t>(comm.nRanks));
+  const auto* const words = static_cast<const uint64_t*>(ncclGetLocalPointer(window, 0));
+  for (int from = static_cast<int>(threadIdx.x); from < comm.nRanks; from += static_cast<int>(blockDim.x)) {
+    if (words[from] != word_for(members.ids[from], own)) atomicAdd(wrong, 1u);
+  }
+  ncclGinBarrierSession<ncclCoopCta>(ncclCoopCta{}, gin, ncclTeamTagWorld{}, 0).sync(ncclCoopCta{}, cuda::memory_order_relaxed, ncclGinFenceLevel::Put);
+}
+
+#if defined(ANYGIN_TARGET_CPU)  // host transfers are not on the cuda target yet
+void use_host_transfers(Rank& rank, ncclComm_t comm, ncclWindow_t window, char* buffer, const std::vector<int>& members) {
+  const int size = static_cast<int>(members.size());
+  int own = -1;
+  rank.must(ncclCommUserRank(comm, &own), "ncclCommUserRank");
+  const Outcome<int64_t> mine(rank, WhenDone::kKeep), sum(rank, WhenDone::kKeep);
+  *mine.device() = members[static_cast<size_t>(own)];
+  rank.must(ncclAllReduce(mine.device(), sum.device(), 1, ncclInt64, ncclSum, comm, rank.stream), "ncclAllReduce");
+  rank.finish();
+  int64_t wanted = 0;
+  for (const int id : members) wanted += id;
+  rank.expect_eq(*sum.device(), wanted, "the sum of the ranks' names");
+  auto* const words = reinterpret_cast<uint64_t*>(buffer + 1024);
+  words[0] = word_for(members[static_cast<size_t>(own)], 77);
+  const int next = (own + 1) % size, last = (own + size - 1) % size;
+  rank.must(ncclPutSignal(words, 1, ncclUint64, next, window, 1024 + 8, 0, 0, 0, comm, rank.stream), "ncclPutSignal");
+  const ncclWaitSignalDesc_t from{1, last, 0, 0};
+  rank.must(ncclWaitSignal(1, const_cast<ncclWaitSignalDesc_t*>(&from), comm, rank.stream), "ncclWaitSignal");
+  rank.finish();
+  rank.expect_eq(words[1], word_for(members[static_cast<size_t>(last)], 77), "what the last rank's host put");
+}
+#endif
+
+// Windows, a device communicator, an all-to-all in a kernel, and the host's transfers. `members`: who the ranks are.
+void exercise(Rank& rank, ncclComm_t comm, const std::vector<int>& members, int lsa_size) {
+  int size = 0, own = -1;
+  rank.must(ncclCommCount(comm, &size), "ncclCommCount");
+  rank.must(ncclCommUserRank(comm, &own), "ncclCommUserRank");
+  rank.expect_eq(size, static_cast<int>(members.size()), "ranks of the communicator");
+  const auto place = std::find(members.begin(), members.end(), rank.rank) - members.begin();
+  rank.expect_eq(own, static_cast<int>(place), "own rank in the communicator");
+  void* buffer = nullptr;
+  ncclWindow_t window = nullptr;
+  rank.must(ncclMemAlloc(&buffer, 4096), "ncclMemAlloc");
+  rank.must(ncclCommWindowRegister(comm, buffer, 4096, &window, NCCL_WIN_COLL_SYMMETRIC), "ncclCommWindowRegister");
+  ncclDevCommRequirements_t reqs = Rank::requirements();
+  ncclDevComm dev_comm;
+  rank.must(ncclDevCommCreate(comm, &reqs, &dev_comm), "ncclDevCommCreate");
+  rank.expect_eq(dev_comm.lsaSize, lsa_size, "ranks of an LSA team");
+  Members names{};
+  std::copy(members.begin(), members.end(), names.ids);
+  Outcome<unsigned> wrong(rank);
+  all_to_all<<<1, kThreads, 0, rank.stream>>>(dev_comm, window, names, wrong.device());
+  rank.finish();
+  rank.expect_eq(wrong.get(), 0u, "wrong words of the all-to-all");
+#if defined(ANYGIN_TARGET_CPU)
+  use_host_transfers(rank, comm, window, static_cast<char*>(buffer), members);
+#endif
+  rank.must(ncclDevCommDestroy(comm, &dev_comm), "ncclDevCommDestroy");
+  rank.must(ncclCommWindowDeregister(comm, window), "ncclCommWindowDeregister");
+  rank.must(ncclMemFree(buffer), "ncclMemFree");
+}
+
+// --- Split ---------------------------------------------------------------------------------------------------------------
+// Two halves of each node make a child each that spans the nodes; the parent goes on.
+CONFORMANCE_CASE_WITH(split_by_color_makes_whole_communicators, 4, {"ANYGIN_TOPOLOGY=2x2"}) {
+  ncclComm_t child = nullptr;
+  rank.must(ncclCommSplit(rank.comm, rank.rank % 2, rank.rank, &child, nullptr), "ncclCommSplit");
+  exercise(rank, child, rank.rank % 2 == 0 ? std::vector<int>{0, 2} : std::vector<int>{1, 3}, 1);
+  exercise(rank, rank.comm, {0, 1, 2, 3}, 2);
+  rank.must(ncclCommDestroy(child), "ncclCommDestroy");
+}
+
+// A node each, the ranks the other way round; one rank takes no part; children of children.
+CONFORMANCE_CASE_WITH(split_orders_by_key_and_leaves_out_who_has_no_color, 5, {"ANYGIN_TOPOLOGY=3,2"}) {
+  const bool out = rank.rank == 2;
+  ncclComm_t child = rank.comm;
+  rank.must(ncclCommSplit(rank.comm, out ? NCCL_SPLIT_NOCOLOR : 7, -rank.rank, &child, nullptr), "ncclCommSplit");
+  if (out) {
+    if (child != nullptr) rank.fail("a rank without a color got a communicator");
+    return;
+  }
+  exercise(rank, child, {4, 3, 1, 0}, 2);
+  ncclComm_t grandchild = nullptr;
+  const bool far = rank.rank >= 3;
+  rank.must(ncclCommSplit(child, far ? 1 : 0, 0, &grandchild, nullptr), "ncclCommSplit of a child");
+  exercise(rank, grandchild, far ? std::vector<int>{4, 3} : std::vector<int>{1, 0}, 2);
+  rank.must(ncclCommDestroy(grandchild), "ncclCommDestroy");
+  rank.must(ncclCommDestroy(child), "ncclCommDestroy");
+}
+
+// --- Shrink --------------------------------------------------------------------------------------------------------------
+CONFORMANCE_CASE_WITH(shrink_without_some_ranks_keeps_the_order_of_the_others, 4, {"ANYGIN_TOPOLOGY=2x2"}) {
+  if (rank.rank == 1) return;
+  ncclComm_t child = nullptr;
+  int excluded[] = {1};
+  rank.must(ncclCommShrink(rank.comm, excluded, 1, &child, nullptr, NCCL_SHRINK_DEFAULT), "ncclCommShrink");
+  exercise(rank, child, {0, 2, 3}, 1);
+  rank.must(ncclCommDestroy(child), "ncclCommDestroy");
+}
+
+// --- Revoke --------------------------------------------------------------------------------------------------------------
+__global__ void wait_for_ever(ncclDevComm comm, unsigned* passed) {
+  const ncclGin gin(comm, 0);
+  gin.waitSignal(ncclCoopCta{}, 1, 1);
+  *passed += 1;
+}
+
+void expect_refused(Rank& rank, ncclResult_t result, ncclResult_t wanted, const char* what) {
+  rank.expect_eq(static_cast<int>(result), static_cast<int>(wanted), what);
+}
+
+// One rank revokes: all waits of all ranks end, and what is left is to ask, to end, or to make another one.
+CONFORMANCE_CASE_WITH(P32_revoke_ends_every_wait_and_leaves_questions, 3, {"ANYGIN_TOPOLOGY=2,1"}) {
+  using Clock = std::chrono::steady_clock;
+  const ncclDevComm comm = rank.dev_comm();
+  const Outcome<unsigned> passed(rank, WhenDone::kKeep);
+  expect_refused(rank, ncclCommRevoke(rank.comm, 1), ncclInvalidArgument, "revoke with a flag");
+  wait_for_ever<<<1, kThreads, 0, rank.stream>>>(comm, passed.device());
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  if (rank.rank == 2) rank.must(ncclCommRevoke(rank.comm, NCCL_REVOKE_DEFAULT), "ncclCommRevoke");
+  const auto since = Clock::now();
+  rank.expect_lost(cudaStreamSynchronize(rank.stream), "the stream's error after the revoke");
+  (void)cudaGetLastError();  // the stream has told it
+  if (Clock::now() - since > std::chrono::milliseconds(1000)) rank.fail("the wait outlived the revoke by more than 1 s");
+  rank.expect_eq(*passed.device(), 0u, "waits that passed");
+  ncclResult_t async_error = ncclInternalError;
+  rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
+  rank.expect_eq(static_cast<int>(async_error), static_cast<int>(rank.rank == 2 ? ncclSuccess : ncclRemoteError), "async error");
+  if (rank.rank != 2) {
+    if (std::string(ncclGetLastError(rank.comm)).find("rank 2") == std::string::npos) rank.fail(std::string("the last error does not name rank 2: ") + ncclGetLastError(rank.comm));
+    rank.must(ncclCommRevoke(rank.comm, NCCL_REVOKE_DEFAULT), "ncclCommRevoke of one that was told");
+  }
+  expect_refused(rank, ncclCommRevoke(rank.comm, NCCL_REVOKE_DEFAULT), ncclInvalidArgument, "a second revoke");
+  expect_refused(rank, ncclCommFinalize(rank.comm), ncclInvalidUsage, "finalize");
+  ncclDevCommRequirements_t reqs = Rank::requirements();
+  ncclDevComm never;
+  expect_refused(rank, ncclDevCommCreate(rank.comm, &reqs, &never), ncclInvalidUsage, "a device communicator");
+#if defined(ANYGIN_TARGET_CPU)
+  const Outcome<int> word(rank, WhenDone::kKeep);
+  expect_refused(rank, ncclAllReduce(word.device(), word.device(), 1, ncclInt32, ncclSum, rank.comm, rank.stream), ncclInvalidUsage, "a collective");
+  expect_refused(rank, ncclSignal(99, 0, 0, 0, rank.comm, rank.stream), ncclInvalidUsage, "a signal to a rank that does not exist");
+#endif
+  int count = 0;
+  rank.must(ncclCommCount(rank.comm, &count), "ncclCommCount");
+  rank.expect_eq(count, 3, "ranks");
+  // All three make one that works.
+  ncclComm_t child = nullptr;
+  rank.must(ncclCommSplit(rank.comm, 0, 0, &child, nullptr), "ncclCommSplit of a revoked communicator");
+  exercise(rank, child, {0, 1, 2}, 1);
+  rank.must(ncclCommDestroy(child), "ncclCommDestroy");
+  rank.must(ncclCommDestroy(rank.comm), "ncclCommDestroy of the revoked one");
+  rank.comm = nullptr;
+}
+
+// --- Recovery ------------------------------------------------------------------------------------------------------------
+// Rank 1 is lost while the others wait for it in a kernel. They see the error, revoke, shrink, and finish with right data.
+CONFORMANCE_CASE_WITH(P32_survivors_of_a_lost_rank_shrink_and_go_on, 4, {"ANYGIN_TOPOLOGY=2x2"}, 1) {
+  const ncclDevComm comm = rank.dev_comm();
+  const Outcome<unsigned> passed(rank, WhenDone::kKeep);
+  if (rank.rank == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (std::getenv("RANK") != nullptr) kill(getpid(), SIGKILL);
+    return rank.abandon();  // a thread cannot die alone
+  }
+  wait_for_ever<<<1, kThreads, 0, rank.stream>>>(comm, passed.device());
+  rank.expect_lost(cudaStreamSynchronize(rank.stream), "the stream's error after the loss");
+  (void)cudaGetLastError();  // the stream has told it
+  ncclResult_t async_error = ncclSuccess;
+  rank.must(ncclCommGetAsyncError(rank.comm, &async_error), "ncclCommGetAsyncError");
+  rank.expect_eq(static_cast<int>(async_error), static_cast<int>(ncclRemoteError), "async error");
+  int excluded[] = {1};
+  ncclComm_t child = nullptr;
+  expect_refused(rank, ncclCommShrink(rank.comm, excluded, 1, &child, nullptr, NCCL_SHRINK_DEFAULT), ncclRemoteError, "a shrink that does not give up what failed");
+  rank.must(ncclCommRevoke(rank.comm, NCCL_REVOKE_DEFAULT), "ncclCommRevoke");
+  rank.must(ncclCommShrink(rank.comm, excluded, 1, &child, nullptr, NCCL_SHRINK_ABORT), "ncclCommShrink");
+  exercise(rank, child, {0, 2, 3}, 1);
+  rank.must(ncclCommDestroy(child), "ncclCommDestroy");
+  rank.abandon();
+}
+
 // --- The end ------------------------------------------------------------------------------------------------------------
 __global__ void wait_for_one(ncclDevComm comm, unsigned* passed) {
   const ncclGin gin(comm, 0);

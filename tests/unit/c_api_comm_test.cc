@@ -127,7 +127,7 @@ TEST(CApiComm, TheLastErrorOfAGroupIsItsResult) {
   ANYGIN_NCCL_OK(ncclGroupStart());
   EXPECT_EQ(ncclCommInitRank(&comm, 1, id, 0), ncclSuccess);
   EXPECT_EQ(ncclCommInitRank(nullptr, 1, id, 0), ncclInvalidArgument);
-  EXPECT_EQ(ncclCommRevoke(nullptr, 0), ncclInvalidUsage);
+  EXPECT_EQ(ncclCommSuspend(nullptr, 0), ncclInvalidUsage);
   EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
   EXPECT_EQ(comm, nullptr);  // nothing was launched
   ANYGIN_NCCL_OK(ncclGroupStart());
@@ -137,8 +137,8 @@ TEST(CApiComm, TheLastErrorOfAGroupIsItsResult) {
 }
 
 TEST(CApiComm, WhatIsNotThereSaysSo) {
-  EXPECT_EQ(ncclCommRevoke(nullptr, 0), ncclInvalidUsage);
-  EXPECT_TRUE(last_error_says("ncclCommRevoke: not yet")) << last_error();
+  EXPECT_EQ(ncclCommSuspend(nullptr, 0), ncclInvalidUsage);
+  EXPECT_TRUE(last_error_says("ncclCommSuspend: not yet")) << last_error();
 }
 
 TEST(CApiComm, AbortReachesTheOtherRanks) {

@@ -10,12 +10,6 @@ namespace {
   EXPECT_TRUE(last_error_says(#function ": not yet")) << last_error()
 
 TEST(CApiNotYet, FunctionsOfCommunicators) {
-  EXPECT_NOT_YET(ncclCommInitRankScalable, nullptr, 1, 0, 1, nullptr, nullptr);
-  EXPECT_NOT_YET(ncclCommSplit, nullptr, 0, 0, nullptr, nullptr);
-  EXPECT_NOT_YET(ncclCommShrink, nullptr, nullptr, 0, nullptr, nullptr, 0);
-  EXPECT_NOT_YET(ncclCommGetUniqueId, nullptr, nullptr);
-  EXPECT_NOT_YET(ncclCommGrow, nullptr, 1, nullptr, 0, nullptr, nullptr);
-  EXPECT_NOT_YET(ncclCommRevoke, nullptr, 0);
   EXPECT_NOT_YET(ncclCommSuspend, nullptr, 0);
   EXPECT_NOT_YET(ncclCommResume, nullptr);
   EXPECT_NOT_YET(ncclCommMemStats, nullptr, ncclStatGpuMemTotal, nullptr);
