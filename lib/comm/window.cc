@@ -378,8 +378,10 @@ Status WindowSet::tell_backend() {
 // --- The end of a window ---------------------------------------------------------------------------------------------
 Window* WindowSet::find(const ncclWindow_vidmem* view) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, window] : windows_) {
-    if (window->live && window->view == view) return window.get();
+  // The newest first: dead ones stay, and programs that register and deregister again and again ask for the last one.
+  for (auto at = windows_.rbegin(); at != windows_.rend(); ++at) {
+    Window& window = *at->second;
+    if (window.live && window.view == view) return &window;
   }
   return nullptr;
 }

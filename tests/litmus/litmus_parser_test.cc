@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "litmus/litmus_files.h"
+#include "support/reaches.h"
 
 namespace anygin::litmus {
 namespace {
@@ -95,6 +96,7 @@ TEST(LitmusParserWhole, OutcomesNameWhatExists) {
 }
 
 TEST(LitmusParserWhole, AFileThatIsNotThere) {
+  REACHES(GIN_ERR_TOOL_INPUT, read_litmus("/nowhere.litmus").status());
   EXPECT_EQ(read_litmus("/nowhere.litmus").status().text(),
             "/nowhere.litmus:1: cannot be read; name a .litmus file, such as those of tests/litmus");
 }

@@ -12,7 +12,7 @@ namespace anygin::tidy {
 
 Findings check_causes(const Tree& tree) {
   static const std::regex kRow(R"(ANYGIN_CAUSE\(k\w+,\s+(\w+),)");
-  static const std::regex kReached(R"(\bREACHES\(GIN_ERR_(\w+),)");
+  static const std::regex kReached(R"(\bREACHES(?:_\w+)?\(\s*GIN_ERR_(\w+)[,)])");
   constexpr const char* kTable = "lib/base/error_causes.def";
   const auto table = tree.find(kTable);
   if (table == tree.end()) return {fmt::format("{}:1: the table of causes is missing", kTable)};

@@ -303,6 +303,7 @@ const std::vector<Rule>& rules() {
                                            {"nccl_names", check_nccl_names},
                                            {"mutants", check_mutants},
                                            {"sources_listed", check_sources_listed},
+                                           {"causes", check_causes},
                                            {"references", check_references}};
   return kRules;
 }

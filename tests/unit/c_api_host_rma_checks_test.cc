@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host's one-sided operations refuse, row by row of contract 3.1: each with the call that differs in that one
 // field and is taken.
+#include "support/reaches.h"
 #include "unit/mapped_memory.h"
 #include "unit/rma_rank.h"
 
@@ -169,6 +170,11 @@ TEST(CApiHostRmaChecks, TheSourceMustLieInASymmetricWindowAndTheTargetNeedNot) {
     put.offset = 0;
     EXPECT_EQ(put(), ncclInternalError);
     EXPECT_TRUE(last_error_says("deregistered")) << last_error();
+    REACHES(GIN_ERR_WINDOW_FOREIGN, last_error());
+    put.window = mine.window();
+    put.source = memory.at();
+    EXPECT_EQ(put(), ncclInvalidArgument);
+    REACHES(GIN_ERR_RMA_SOURCE, last_error());
   });
 }
 
@@ -193,6 +199,7 @@ TEST(CApiHostRmaChecks, WindowsOfSeveralPiecesAreRefusedOnBothSides) {
       EXPECT_EQ(put(), host ? ncclInvalidArgument : ncclSuccess) << last_error();
       if (host) {
         EXPECT_TRUE(last_error_says("peerWin has host memory")) << last_error();
+        REACHES(GIN_ERR_RMA_MEMORY, last_error());
       }
       put = good_put(mine);
       put.source = memory.base + kPiece;

@@ -8,6 +8,7 @@
 #include "anygin/base/world.h"
 #include "anygin/simt/cuda_error.h"
 #include "anygin/simt/device.h"
+#include "support/reaches.h"
 #include "unit/rma_rank.h"
 
 namespace anygin::comm {
@@ -58,6 +59,7 @@ TEST(CApiHostRmaStreams, StreamsOfAGroupAreAllCapturedOrNone) {
     ANYGIN_NCCL_OK(mine.signal(0));
     EXPECT_EQ(mine.wait_on(other, 0, 1), ncclInvalidUsage);
     EXPECT_TRUE(last_error_says("all be captured by one graph, or none")) << last_error();
+    REACHES(GIN_ERR_CAPTURE_MIXED, last_error());
     EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
     cudaGraph_t graph = nullptr;
     ASSERT_EQ(cudaStreamEndCapture(other, &graph), cudaSuccess);
@@ -150,6 +152,7 @@ TEST(CApiHostRmaStreams, APutOfALostDeviceIsDropped) {
     mine.finish();
     EXPECT_EQ(mine.put_on(lost, mine.source(), 1, 0), ncclUnhandledCudaError);
     EXPECT_TRUE(last_error_says("cannot be queued: device 5: cudaError 719")) << last_error();
+    REACHES(GIN_ERR_CUDA_CALL, last_error());
     ANYGIN_NCCL_OK(mine.wait(0, 1));
     mine.finish();
   });
@@ -173,7 +176,9 @@ TEST(CApiHostRmaStreams, AnEndedCommunicatorRefusesCalls) {
         EXPECT_EQ(ncclWaitSignal(1, &one, comm, stream), ncclSuccess) << last_error();
         EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorLaunchFailure);
         EXPECT_EQ(ncclSignal(1, 0, 0, 0, comm, stream), ncclRemoteError);
-        EXPECT_TRUE(last_error_says("rank 1")) << last_error();
+        EXPECT_TRUE(last_error_says("rank 1 ended it: GIN_ERR_ABORTED: ")) << last_error();
+        REACHES(GIN_ERR_PEER_ENDED, last_error());
+        REACHES(GIN_ERR_ABORTED, last_error().substr(last_error().find("ended it")));
         EXPECT_EQ(ncclWaitSignal(1, &one, comm, stream), ncclRemoteError);
       } else {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -193,7 +198,8 @@ void until(const char* what, const Predicate& predicate) {
 }
 
 // A window goes while a put waits for its stream.
-void deregister_under_a_put(int who, ncclResult_t code, const char* words) {
+std::string deregister_under_a_put(int who, ncclResult_t code, const char* words) {
+  std::string said;
   ncclUniqueId id;
   ANYGIN_NCCL_OK(ncclGetUniqueId(&id));
   std::atomic<int> ready{0};
@@ -229,6 +235,7 @@ void deregister_under_a_put(int who, ncclResult_t code, const char* words) {
         EXPECT_EQ(async, code);
         EXPECT_TRUE(last_error_says(words)) << last_error();
         EXPECT_TRUE(last_error_says("a put of 5 bytes to rank 1")) << last_error();
+        said = last_error();
         seen = true;
       }
       until("rank 0 has seen the end", [&] { return seen.load(); });
@@ -238,14 +245,16 @@ void deregister_under_a_put(int who, ncclResult_t code, const char* words) {
   }
   for (std::thread& rank : ranks) rank.join();
   simt::reset_device(0);
+  return said;
 }
 
 TEST(CApiHostRmaStreams, APutWhoseOwnWindowIsGoneEndsTheCommunicator) {
-  deregister_under_a_put(0, ncclInvalidUsage, "deregistered before its stream came to it");
+  REACHES(GIN_ERR_SIGNAL_PENDING,
+          deregister_under_a_put(0, ncclInvalidUsage, "deregistered before its stream came to it"));
 }
 
 TEST(CApiHostRmaStreams, AFailedPutIsTheAsynchronousError) {
-  deregister_under_a_put(1, ncclRemoteError, "failed: ");
+  REACHES(GIN_ERR_NIC_OPERATION, deregister_under_a_put(1, ncclRemoteError, "failed: "));
 }
 
 // A graph outlives its communicator: its replay ends as a failed kernel does.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/reaches.h"
+
 namespace anygin {
 namespace {
 
@@ -22,6 +24,7 @@ Options good(const char* entry) {
 std::string refusal(const char* entry) {
   const Result<Options> parsed = parse({entry});
   EXPECT_FALSE(parsed.ok()) << entry;
+  REACHES(GIN_ERR_ENVIRONMENT, parsed.status());
   return parsed.ok() ? "" : parsed.status().text();
 }
 
@@ -134,7 +137,8 @@ TEST(OptionsDeathTest, ABadEnvironmentEndsTheProcess) {
         setenv("ANYGIN_NIC", "floppy", 1);
         options();
       },
-      ::testing::ExitedWithCode(2), "ANYGIN_NIC='floppy' is not valid; valid: emu, none");
+      ::testing::ExitedWithCode(2),
+      "GIN_ERR_ENVIRONMENT: environment: ANYGIN_NIC='floppy' is not valid; valid: emu, none");
 }
 
 TEST(Topology, IsAProductOrAList) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "anygin/base/env_real.h"
+#include "support/reaches.h"
 #include "support/world_fixture.h"
 
 namespace anygin {
@@ -71,6 +72,7 @@ TEST_F(Page, AFileThatIsNoPageIsRefused) {
   ASSERT_TRUE(junk.ok());
   const Result<PeerPage> peer = PeerPage::map(dup(junk->fd()), junk->bytes());
   ASSERT_FALSE(peer.ok());
+  REACHES(GIN_ERR_PEER_BUILD, peer.status());
   EXPECT_NE(peer.status().text().find("another build of AnyGIN"), std::string::npos) << peer.status().text();
   const Result<PeerPage> tiny = PeerPage::map(dup(junk->fd()), 16);
   ASSERT_FALSE(tiny.ok());

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "support/reaches.h"
 #include "unit/simt_kernels.h"
 
 namespace anygin::simt {
@@ -75,6 +76,7 @@ TEST_F(SimtFailure, ATrapNamesItsReason) {
   const std::string report = testing::internal::GetCapturedStderr();
   EXPECT_EQ(kCudaLaunchFailure, error);
   EXPECT_TRUE(contains(report, "thread (7,0,0): seven is not allowed")) << report;
+  REACHES(GIN_ERR_KERNEL_FAULT, report);
 }
 
 TEST_F(SimtFailure, AnExceptionDoesNotLeaveTheKernel) {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/reaches.h"
 #include "support/virtual_time.h"
 
 namespace anygin {
@@ -102,6 +103,7 @@ TEST_F(TraceFileTest, AFileThatCannotBeWrittenIsAnError) {
   const auto trace = TraceFile::open(folder_ + "/no/such/folder", clock_);
   ASSERT_FALSE(trace.ok());
   EXPECT_EQ(trace.status().where(), "ANYGIN_TRACE");
+  REACHES(GIN_ERR_FILE, trace.status());
   EXPECT_NE(trace.status().text().find("/no/such/folder': No such file"), std::string::npos) << trace.status().text();
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "anygin/verbs/rdma_core.h"
+#include "support/reaches.h"
 #include "support/world_fixture.h"
 #include "unit/fake_verbs.h"
 
@@ -252,6 +253,7 @@ TEST_F(VerbsTransportTest, what_the_device_refuses_fails_behind_what_is_in_fligh
     EXPECT_NE(done[i].error, Cause::kNone);
   }
   EXPECT_STREQ(done[1].what, "the NIC refused the work request");
+  REACHES(GIN_ERR_NIC_REFUSED, Status(done[1].error, "NIC", done[1].what));
   EXPECT_FALSE(at(0).busy());
 }
 
@@ -335,7 +337,7 @@ TEST_F(VerbsTransportTest, capabilities_are_the_devices) {
 TEST(RdmaCore, a_library_that_is_not_there_or_not_the_one_is_named) {
   verbs::VerbsTable table{};
   Status status = verbs::fill_from_library("libanygin_no_such.so.1", table);
-  EXPECT_EQ(status.code(), Code::kSystemError);
+  REACHES(GIN_ERR_NIC_UNAVAILABLE, status);
   EXPECT_THAT(status.message(), HasSubstr("no real NIC without libanygin_no_such.so.1 (Debian package libibverbs1)"));
   status = verbs::fill_from_library("libm.so.6", table);
   EXPECT_THAT(status.message(), HasSubstr("libm.so.6 has no ibv_get_device_list"));
