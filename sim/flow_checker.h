@@ -4,7 +4,7 @@
 //
 //   order      a strong signal is applied when all before it in its flow is visible; any signal after its own payload
 //              (P1, P2); in profile inorder everything is in order
-//   exactness  no byte becomes visible twice, no signal is applied twice, cells change by what was added (P4)
+//   exactness  no byte becomes visible twice, no signal is applied twice, cells change by what was added, or from zero (P4)
 //   bounds     bytes land inside one live allocation (M6)
 //   honesty    an operation is acknowledged when it is visible as a whole (P31)
 //   quiet      a communicator that ends in peace has nothing in flight

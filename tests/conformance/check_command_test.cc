@@ -63,6 +63,12 @@ TEST(CheckCommand, a_mistake_is_found_made_simple_and_repeated_by_seed_and_by_ch
   EXPECT_THAT(other.output, HasSubstr("replay: choice "));
 }
 
+TEST(CheckCommand, signals_that_are_reset_and_device_communicators_that_come_and_go_are_clean) {
+  const CommandResult run = anygin("check --seeds 20 --once -- " ANYGIN_SIMULATED_DIR "/reused_cells -r 2");
+  EXPECT_EQ(run.code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("20 distinct, profile relaxed, strategy random: clean"));
+}
+
 TEST(CheckCommand, in_order_the_mistake_does_not_show) {
   const CommandResult run = anygin("check --seeds 20 --once --profile inorder -- " + std::string(kWeak));
   EXPECT_EQ(run.code, 0) << run.output;

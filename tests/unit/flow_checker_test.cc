@@ -146,6 +146,14 @@ TEST_F(FlowCheckerTest, CellsChangeByWhatWasAdded) {
   EXPECT_THAT(complaints_, ElementsAre(HasSubstr("a signal of 4 found its cell at 3, and left it at 11")));
 }
 
+TEST_F(FlowCheckerTest, AProgramMayResetACell) {
+  signal(10, 3, 0, false, false);
+  signal(11, 4, 1, false, false);
+  applied(10, 3);
+  applied(11, 4);
+  EXPECT_THAT(complaints_, IsEmpty());
+}
+
 TEST_F(FlowCheckerTest, CellsOfMemoryThatIsGivenOutAgainBeginAnew) {
   checker_.set_world(&world());
   const auto cell_of_new_memory = [] {
