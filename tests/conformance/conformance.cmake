@@ -17,7 +17,9 @@ set(ANYGIN_CONFORMANCE_CI
   P32_abort_ends_a_wait_of_a_stream P35_sends_match_receives_in_issue_order
   P36_a_group_exchanges_with_all_ranks_and_keeps_the_order_of_each
   P36_collectives_and_sends_of_a_group_do_not_wait_for_each_other M11_R_counts_that_differ P32_abort_ends_a_receive
-  P32_destroy_waits_for_its_kernels split_by_color_makes_whole_communicators P32_survivors_of_a_lost_rank_shrink_and_go_on)
+  P32_destroy_waits_for_its_kernels split_by_color_makes_whole_communicators P32_survivors_of_a_lost_rank_shrink_and_go_on
+  Forms_functions_without_templates Forms_every_method_with_every_mask
+  P18_every_form_of_a_gin_barrier_settles_puts P23_every_form_of_a_hybrid_barrier ReduceCopy_every_type_and_operator)
 
 # What the NIC may reorder, from least to most.
 set(ANYGIN_CONFORMANCE_PROFILES inorder cx7 relaxed srd)
@@ -83,7 +85,7 @@ function(anygin_conformance file)
   endforeach()
 endfunction()
 
-foreach(file signals completion values barriers lsa_data multimem failure windows communicators)
+foreach(file signals completion values barriers gin_forms gin_c gin_masks barrier_forms lsa_data lsa_forms multimem multimem_narrow failure windows communicators)
   anygin_conformance(${file})
 endforeach()
 if(ANYGIN_TARGET STREQUAL cpu)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every public name (contract 7.1 is the largest part) has a test that calls it, docs/api-coverage.md says which, and what
-// finds them bites.
+// Every public name (contract 7.1 is the largest part) has a test that calls it, docs/api-coverage.md says which, and
+// what finds them bites.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,6 +42,8 @@ TEST(ApiCoverageFinds, CallsInATestAndInWhatItCalls) {
   EXPECT_THAT(
       errors_of("ncclFoo", "struct A : Base {\n int x() { return ncclFoo(); } };\nTEST_F(A, b) { EXPECT_EQ(x(), 1); }"),
       IsEmpty());
+  EXPECT_THAT(errors_of("ncclFoo", "const Row kRows[] = {{ncclFoo}};\nTEST(A, b) { EXPECT_EQ(kRows[0], 1); }"),
+              IsEmpty());
   EXPECT_THAT(errors_of("ncclFoo", "CONFORMANCE_CASE(P1_b, 2) { rank.expect_eq(ncclFoo(), 1, \"x\"); }"), IsEmpty());
 }
 

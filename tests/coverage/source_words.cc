@@ -234,11 +234,14 @@ class Cutter {
         unit.names.insert(head[i + 1].text);
         return;
       }
-      if (i == 0 || !head[i - 1].is_identifier || kNoNames.count(head[i - 1].text) != 0) continue;
-      if (text == "=") {
-        unit.names.insert(head[i - 1].text);
-        return;
+      if (text == "=") {  // const Row kRows[] = ...
+        for (size_t at = i; at-- > 0;) {
+          if (!head[at].is_identifier) continue;
+          unit.names.insert(head[at].text);
+          return;
+        }
       }
+      if (i == 0 || !head[i - 1].is_identifier || kNoNames.count(head[i - 1].text) != 0) continue;
       if (text != "(") continue;
       const std::string& called = head[i - 1].text;
       if (is_test(called)) return name_test(unit, head, i);

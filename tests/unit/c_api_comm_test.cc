@@ -208,6 +208,7 @@ TEST(CApiComm, TopologyMustHoldTheRanks) {
   EXPECT_EQ(ncclCommInitAll(comms, 3, nullptr), ncclInvalidUsage);
   EXPECT_TRUE(last_error_says("nodes of 2+2 holds 4 ranks, the communicator has 3")) << last_error();
   ASSERT_EQ(ncclCommInitAll(comms, 4, nullptr), ncclSuccess) << last_error();
+  // covers: ncclTeamWorld(ncclComm_t); ncclTeamLsa(ncclComm_t); ncclTeamRail(ncclComm_t)
   const ncclTeam_t lsa = ncclTeamLsa(comms[3]), rail = ncclTeamRail(comms[3]), world = ncclTeamWorld(comms[3]);
   EXPECT_EQ(lsa.nRanks, 2);
   EXPECT_EQ(lsa.rank, 1);
@@ -215,6 +216,7 @@ TEST(CApiComm, TopologyMustHoldTheRanks) {
   EXPECT_EQ(rail.rank, 1);
   EXPECT_EQ(rail.stride, 2);
   EXPECT_EQ(world.rank, 3);
+  // covers: ncclTeamRankToWorld(ncclComm_t); ncclTeamRankToLsa(ncclComm_t)
   EXPECT_EQ(ncclTeamRankToWorld(comms[3], rail, 0), 1);
   EXPECT_EQ(ncclTeamRankToLsa(comms[3], lsa, 0), 0);
   for (ncclComm_t comm : comms) ANYGIN_NCCL_OK(ncclCommDestroy(comm));

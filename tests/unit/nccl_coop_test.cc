@@ -77,6 +77,58 @@ TEST(NcclCoop, what_is_known_when_compiling) {
   static_assert(ncclCoopTile<8>{}.size() == 8);
 }
 
+// The same at run time, and every spelling of how many there are.
+TEST(NcclCoop, what_coops_say_of_themselves) {
+  // covers: ncclCoopIsThread(ncclCoopTile); ncclCoopIsThread(ncclCoopLanes); ncclCoopIsThread(ncclCoopWarpSpan)
+  // covers: ncclCoopIsThread(ncclCoopCta)
+  EXPECT_TRUE(ncclCoopIsThread(ncclCoopTile<1>{}));
+  EXPECT_FALSE(ncclCoopIsThread(ncclCoopTile<2>{}));
+  EXPECT_FALSE(ncclCoopIsThread(ncclCoopLanes{1}) || ncclCoopIsThread(ncclCoopWarpSpan(0, 1, 0)) ||
+               ncclCoopIsThread(ncclCoopCta{}));
+  // covers: ncclCoopWithinWarp(ncclCoopTile); ncclCoopWithinWarp(ncclCoopLanes)
+  // covers: ncclCoopWithinWarp(ncclCoopWarpSpan); ncclCoopWithinWarp(ncclCoopCta)
+  EXPECT_TRUE(ncclCoopWithinWarp(ncclCoopTile<32>{}) && ncclCoopWithinWarp(ncclCoopLanes{~0u}));
+  EXPECT_FALSE(ncclCoopWithinWarp(ncclCoopWarpSpan(0, 1, 0)) || ncclCoopWithinWarp(ncclCoopCta{}));
+  const ncclCoopWarpSpan span(3, 2, 14);
+  EXPECT_EQ(span.warp0, 3u);
+  EXPECT_EQ(span.nWarps, 2u);
+  EXPECT_EQ(span.id, 14u);
+  const auto seen = on_lanes<uint32_t>(
+      64,
+      [](uint32_t* out) {
+        const unsigned t = threadIdx.x;
+        out[t] = ncclCoopTile<8>{}.laneMask();
+        ncclCoopLanes lanes(0xffffu << (t % 32 / 16 * 16));
+        ncclCoopAny any(ncclCoopWarpSpan(0, 2, 3));
+        const ncclCoopAny block(ncclCoopCta{});
+        out[64 + t] = static_cast<uint32_t>(lanes.num_threads() + 100 * ncclCoopWarpSpan(0, 2, 0).num_threads() +
+                                            10000 * ncclCoopCta{}.num_threads() + 1000000 * any.num_threads());
+        out[128 + t] = static_cast<uint32_t>(block.vtable->thread_rank(block.storage.space));
+        // Each sync in turn lets a thread see what another one wrote before.
+        out[192 + t] = 0;
+        lanes.sync();
+        out[192 + (t ^ 1)] += 1;
+        lanes.sync();
+        any.sync();
+        out[192 + (t ^ 32)] += 10;
+        any.sync();
+        out[256 + t] = out[192 + t];
+        // covers: ncclCoopCoalesced()
+        if (t % 4 != 3) out[320 + t] = ncclCoopCoalesced().lmask;
+      },
+      384);
+  for (size_t t = 0; t < 64; ++t) {
+    EXPECT_EQ(seen[t], 0xffu << (t % 32 / 8 * 8));
+    EXPECT_EQ(seen[64 + t], 16u + 100 * 64 + 10000 * 64 + 1000000 * 64);
+    EXPECT_EQ(seen[128 + t], t);
+    EXPECT_EQ(seen[256 + t], 11u);
+    if (t % 4 != 3) {
+      EXPECT_EQ(seen[320 + t] >> (t % 32) & 1, 1u) << "its own lane";
+      EXPECT_EQ(seen[320 + t] & 0x88888888u, 0u) << "no lane that is elsewhere";
+    }
+  }
+}
+
 struct Wide {
   uint64_t a;
   uint32_t b;

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <nccl_device.h>
 
+#include <type_traits>
+
+#include "unit/lane_builtins.h"
+
 namespace {
 
 using namespace nccl::utility;
@@ -72,6 +76,51 @@ TEST(NcclUtility, division_by_reciprocal_is_division) {
       EXPECT_EQ(imodFast64(wide, y, idivRcp64(y)), wide % y) << wide << " % " << y;
     }
   }
+}
+
+TEST(NcclUtility, quotient_and_remainder_at_once_and_reciprocals_of_products) {
+  uint32_t q32 = 0, r32 = 0;
+  idivmodFast32(&q32, &r32, 1000u, 7u, idivRcp32(7u));
+  EXPECT_EQ(q32, 142u);
+  EXPECT_EQ(r32, 6u);
+  uint64_t q64 = 0, r64 = 0;
+  idivmodFast64(&q64, &r64, uint64_t{1} << 40, uint64_t{10}, idivRcp64(10));
+  EXPECT_EQ(q64, 109951162777u);
+  EXPECT_EQ(r64, 6u);
+  EXPECT_EQ(imulRcp32(6, idivRcp32(6), 7, idivRcp32(7)), idivRcp32(42));
+  EXPECT_EQ(imulRcp64(6, idivRcp64(6), 7, idivRcp64(7)), idivRcp64(42));
+  for (int x = 1; x <= 64; ++x) {
+    EXPECT_EQ(idivRcp32_upto64(x), idivRcp32(static_cast<uint32_t>(x)));
+    EXPECT_EQ(idivRcp64_upto64(x), idivRcp64(static_cast<uint64_t>(x)));
+  }
+}
+
+TEST(NcclUtility, loads_stores_and_zeros) {
+  uint64_t word = 0;
+  for (const cuda::thread_scope scope :
+       {cuda::thread_scope_thread, cuda::thread_scope_block, cuda::thread_scope_device, cuda::thread_scope_system}) {
+    atomicStore(&word, word + 5, cuda::memory_order_release, scope);
+    EXPECT_EQ(atomicLoad(&word, cuda::memory_order_acquire, scope), word);
+  }
+  EXPECT_EQ(word, 20u);
+  EXPECT_EQ(loadConst(&word), 20u);
+  EXPECT_EQ(opaqueZero(), 0);
+}
+
+TEST(NcclUtility, lanes_and_those_below) {
+  const auto seen = anygin::test::on_lanes<uint64_t>(
+      64, [](uint64_t* out) { out[threadIdx.x] = static_cast<uint64_t>(lane()) << 32 | lanemask_lt(); });
+  for (uint64_t t = 0; t < 64; ++t) EXPECT_EQ(seen[t], (t % 32) << 32 | ((uint64_t{1} << (t % 32)) - 1));
+}
+
+TEST(NcclUtility, types) {
+  EXPECT_TRUE((std::is_same_v<decltype(declval<int&>()), int&>));
+  EXPECT_FALSE((always_false<int, char>::value));
+  EXPECT_EQ((ValueAsType<int, 7>::value), 7);
+  EXPECT_TRUE((std::is_same_v<decltype(present(5, 'x')), Present<int, char>>));
+  const int five = 5;
+  const Present<const int&> one = present(five);
+  EXPECT_EQ(&one.arg, &five);
 }
 
 TEST(NcclUtility, orders_split_into_acquire_and_release) {

@@ -77,13 +77,7 @@ NCCL_DEVICE_INLINE void check_stored_put(const Call& call, int world, const PutC
 
 // Of a signal that was checked.
 NCCL_DEVICE_INLINE DeviceSignal backend_signal(const PutCall& put) {
-  ncclGinSignalDescriptor descriptor = put.signal;
-  if (descriptor.type == NCCL_GIN_SIGNAL_TYPE_NONE) return DeviceSignal{};
-  if (descriptor.type == NCCL_GIN_SIGNAL_TYPE_VA) {
-    const WindowId id = descriptor.vaSignal.ncclWindow->id;
-    descriptor.vaSignal.signalWindow = reinterpret_cast<ncclGinWindow_t>(static_cast<uintptr_t>(id.value));
-  }
-  return device_signal(descriptor, put.signal_op, put.signal_argument);
+  return device_signal(put.signal, put.signal_op, put.signal_argument);
 }
 
 // --- Operations ------------------------------------------------------------------------------------------------------

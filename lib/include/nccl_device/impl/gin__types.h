@@ -25,10 +25,14 @@ NCCL_DEVICE_INLINE ncclGinSignalDescriptor indexed_signal(ncclGinSignal_t id, bo
   return descriptor;
 }
 // The window's backend handle is filled in once the window has been checked.
+// What the proxy's operations know a window by.
+NCCL_DEVICE_INLINE ncclGinWindow_t window_handle(ncclWindow_t window) {
+  return reinterpret_cast<ncclGinWindow_t>(static_cast<uintptr_t>(window->id.value));
+}
 NCCL_DEVICE_INLINE ncclGinSignalDescriptor va_signal(ncclWindow_t window, size_t offset, bool strong) {
   ncclGinSignalDescriptor descriptor{};
   descriptor.type = NCCL_GIN_SIGNAL_TYPE_VA;
-  descriptor.vaSignal.signalWindow = nullptr;
+  descriptor.vaSignal.signalWindow = window ? window_handle(window) : nullptr;
   descriptor.vaSignal.signalOffset = offset;
   descriptor.vaSignal.ncclWindow = window;
   descriptor.isStrong = strong;
