@@ -193,6 +193,7 @@ __global__ void by_address(ncclDevComm comm, ncclWindow_t cells, ncclWindow_t d,
   gin.put(world, right, d, 8, source, 0, 8, ncclGin_StrongVASignalAdd{cells, 40, 300});
   gin.waitSignal(thread, cells, 40, 300 % 256, 8);
   got->waited = gin.readSignal(cells, 40, 8);
+  gin.flush(thread);
 }
 
 CONFORMANCE_CASE(P9_every_signal_by_address_adds_up_and_starts_again, 3) {
