@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kBlocks = 4;
 constexpr int kThreads = 128;
-constexpr int kRounds = 3;
+constexpr int kRounds = 6;
 constexpr size_t kWords = 1024;  // from each rank to each rank
 constexpr size_t kShare = kWords / kBlocks;
 
@@ -21,45 +21,60 @@ __device__ size_t place_of(int rank, size_t i) {
   return (static_cast<size_t>(rank) * kWords + i) * sizeof(uint64_t);
 }
 
-// Each block moves its share of what each pair exchanges.
-__global__ void __launch_bounds__(kThreads)
-    exchange(ncclDevComm comm, ncclWindow_t inbox, ncclWindow_t outbox, int round) {
-  const ncclCoopCta block;
-  const ncclGin gin(comm, static_cast<int>(blockIdx.x % comm.ginContextCount));
-  const ncclTeam world = ncclTeamWorld(comm), node = ncclTeamLsa(comm);
-  const ncclGinSignal_t arrived = blockIdx.x;
-  const size_t first = blockIdx.x * kShare;
-  ncclBarrierSession<ncclCoopCta> barrier(block, ncclTeamTagWorld{}, gin, blockIdx.x);
+struct Court {
+  ncclDevComm comm;
+  ncclWindow_t inboxes[2];  // in turns: a rank may be a round ahead of one that still checks
+  ncclWindow_t outbox;
+  unsigned* wrong;
+};
 
+__device__ void send(const Court& court, const ncclGin& gin, int round, size_t first) {
+  const ncclCoopCta block;
+  const ncclTeam world = ncclTeamWorld(court.comm), node = ncclTeamLsa(court.comm);
+  const ncclWindow_t inbox = court.inboxes[round % 2];
   for (int peer = 0; peer < world.nRanks; ++peer) {
     const bool near = ncclTeamRankIsMember(node, world, peer);
     auto* const into = static_cast<uint64_t*>(
         near ? ncclGetLsaPointer(inbox, place_of(world.rank, first), ncclTeamRankToTeam(node, world, peer))
-             : ncclGetLocalPointer(outbox, place_of(peer, first)));
+             : ncclGetLocalPointer(court.outbox, place_of(peer, first)));
     for (size_t i = threadIdx.x; i < kShare; i += blockDim.x) into[i] = element(world.rank, peer, round, first + i);
     if (near) continue;
-    gin.put(world, peer, inbox, place_of(world.rank, first), outbox, place_of(peer, first), kShare * sizeof(uint64_t),
-            ncclGin_WeakSignalInc{arrived}, ncclGin_None{}, block);
+    gin.put(world, peer, inbox, place_of(world.rank, first), court.outbox, place_of(peer, first),
+            kShare * sizeof(uint64_t), ncclGin_WeakSignalInc{blockIdx.x}, ncclGin_None{}, block);
   }
-  const auto far = static_cast<uint64_t>(world.nRanks - node.nRanks);
-  gin.waitSignal(block, arrived, static_cast<uint64_t>(round + 1) * far);
-  gin.flush(block);
-  // No fence: each put was waited for, so that the barrier may take the short way, within nodes and then along rails.
-  // It releases what this rank stored into its neighbours and acquires what they stored here.
-  barrier.sync(block, cuda::memory_order_acq_rel, ncclGinFenceLevel::None);
 }
 
-__global__ void check(const uint64_t* inbox, int rank, int ranks, int round, unsigned* wrong) {
-  for (int from = 0; from < ranks; ++from) {
-    for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) {
-      if (inbox[static_cast<size_t>(from) * kWords + i] != element(from, rank, round, i)) atomicAdd(wrong, 1u);
+__device__ void check(const Court& court, int round, size_t first) {
+  const ncclTeam world = ncclTeamWorld(court.comm);
+  for (int from = 0; from < world.nRanks; ++from) {
+    const auto* const came =
+        static_cast<const uint64_t*>(ncclGetLocalPointer(court.inboxes[round % 2], place_of(from, first)));
+    for (size_t i = threadIdx.x; i < kShare; i += blockDim.x) {
+      if (came[i] != element(from, world.rank, round, first + i)) atomicAdd(court.wrong, 1u);
     }
+  }
+}
+
+// Each block moves its share of what each pair exchanges.
+__global__ void __launch_bounds__(kThreads) exchange(Court court) {
+  const ncclCoopCta block;
+  const ncclGin gin(court.comm, static_cast<int>(blockIdx.x % court.comm.ginContextCount));
+  const size_t first = blockIdx.x * kShare;
+  const auto far = static_cast<uint64_t>(court.comm.nRanks - court.comm.lsaSize);
+  ncclBarrierSession<ncclCoopCta> barrier(block, ncclTeamTagWorld{}, gin, blockIdx.x);
+  for (int round = 0; round < kRounds; ++round) {
+    send(court, gin, round, first);
+    gin.waitSignal(block, blockIdx.x, static_cast<uint64_t>(round + 1) * far);
+    gin.flush(block);  // the outbox is free
+    // No fence: each put was waited for, so that the barrier may take the short way, within nodes and then along rails.
+    // It releases what this rank stored into its neighbours and acquires what they stored here.
+    barrier.sync(block, cuda::memory_order_acq_rel, ncclGinFenceLevel::None);
+    check(court, round, first);
   }
 }
 
 int all_to_all(RankEnv& env) {
   const size_t bytes = static_cast<size_t>(env.ranks) * kWords * sizeof(uint64_t);
-  // Two inboxes: a rank may be a round ahead of one that still checks.
   const SharedMemory even(env.comm, bytes), odd(env.comm, bytes), outbox(env.comm, bytes);
   ncclDevCommRequirements_t requirements = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
   requirements.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
@@ -68,13 +83,9 @@ int all_to_all(RankEnv& env) {
   requirements.barrierCount = kBlocks;
   const DeviceComm comm(env.comm, requirements);
   const DeviceArray<unsigned> wrong(env, 1);
-  for (int round = 0; round < kRounds; ++round) {
-    const SharedMemory& inbox = round % 2 == 0 ? even : odd;
-    exchange<<<kBlocks, kThreads, 0, env.stream>>>(comm.view(), inbox.window(), outbox.window(), round);
-    check<<<1, kThreads, 0, env.stream>>>(static_cast<uint64_t*>(inbox.data()), env.rank, env.ranks, round,
-                                          wrong.data());
-    CHECK_CUDA(cudaGetLastError());
-  }
+  exchange<<<kBlocks, kThreads, 0, env.stream>>>(
+      {comm.view(), {even.window(), odd.window()}, outbox.window(), wrong.data()});
+  CHECK_CUDA(cudaGetLastError());
   char text[96];
   std::snprintf(text, sizeof(text), "%d of %d ranks on this node, %d rounds", comm.view().lsaSize, env.ranks, kRounds);
   return verdict(env, text, static_cast<int>(wrong.on_host()[0]));
