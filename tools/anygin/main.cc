@@ -7,6 +7,7 @@
 
 #include "errors_page.h"
 #include "info_command.h"
+#include "option_checks.h"
 #include "perf_command.h"
 #include "run_command.h"
 #if !defined(ANYGIN_RANKS_SHARE_GPU)

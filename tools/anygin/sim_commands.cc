@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "check_command.h"
+#include "option_checks.h"
 
 namespace anygin::tools {
 namespace {
