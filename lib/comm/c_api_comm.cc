@@ -184,6 +184,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, nccl
   const Status async = find(comm)->async_error();
   keep_last_error(async);
   *asyncError = static_cast<ncclResult_t>(async.code());
+  yield_thread();  // it is asked over and over
   return ncclSuccess;
 }
 

@@ -222,7 +222,7 @@ int query_stream(Stream* stream) {
   if (!stream) return kCudaInvalidResourceHandle;
   if (const int error = device_error(stream->device())) return error;
   if (const int error = stream->error()) return error;
-  return stream->drained() ? kCudaSuccess : kCudaNotReady;
+  return stream->drained() ? kCudaSuccess : answer_later(kCudaNotReady);
 }
 
 int synchronize_device(int device) {

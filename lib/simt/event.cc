@@ -69,7 +69,8 @@ int query_event(Event* event) {
   if (!event) return kCudaInvalidResourceHandle;
   if (is_captured(*event)) return kCudaCapturedEvent;
   if (const int error = error_of(*event->state)) return error;
-  return event->state->reached(event->state->recorded.load(std::memory_order_acquire)) ? kCudaSuccess : kCudaNotReady;
+  return event->state->reached(event->state->recorded.load(std::memory_order_acquire)) ? kCudaSuccess
+                                                                                       : answer_later(kCudaNotReady);
 }
 
 int synchronize_event(Event* event) {

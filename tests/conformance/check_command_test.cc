@@ -83,6 +83,16 @@ TEST(CheckCommand, host_threads_are_part_of_the_seed) {
   EXPECT_NE(one, anygin("replay --seed 2 -- " ANYGIN_SIMULATED_DIR "/host_threads").output);
 }
 
+TEST(CheckCommand, a_host_that_asks_over_and_over_lets_others_go_on) {
+  const CommandResult asks =
+      anygin("check --seeds 3 --timeout 10 -- " ANYGIN_SIMULATED_DIR "/host_polls the_host_polls");
+  EXPECT_EQ(asks.code, 0) << asks.output;
+  const CommandResult hangs = anygin("check --seeds 1 --once --no-minimise --timeout 10 -- " ANYGIN_SIMULATED_DIR
+                                     "/host_polls the_host_polls_for_ever");
+  EXPECT_EQ(hangs.code, 4) << hangs.output;
+  EXPECT_THAT(hangs.output, HasSubstr("spins at host_polls.cu:"));
+}
+
 TEST(CheckCommand, a_program_that_reads_entropy_is_never_clean) {
   const CommandResult run = anygin("check --seeds 1 -- " ANYGIN_SIMULATED_DIR "/entropy");
   EXPECT_EQ(run.code, 5) << run.output;
@@ -102,7 +112,7 @@ TEST(CheckCommand, a_hang_tells_who_could_have_ended_it) {
   // g++ and clang write a namespace without a name differently.
   EXPECT_THAT(run.output,
               testing::ContainsRegex("who waits for whom:\nanygin:   rank 0 kernel ([{]anonymous[}]|[(]anonymous "
-                                     "namespace[)])::gather_signals [(]launch 2[)] waits for a signal "
+                                     "namespace[)])::gather_signals [(]launch [0-9][)] waits for a signal "
                                      "[(]context 0 index 0[)]"));
 }
 

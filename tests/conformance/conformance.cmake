@@ -118,14 +118,14 @@ if(NOT ANYGIN_SANITIZE MATCHES "address|thread")
   anygin_test(sim_program SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/sim_program_test.cc LIBS anygin_sim_core)
   target_compile_definitions(sim_program PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples"
     ANYGIN_SIM_LIBRARY="${ANYGIN_PREFIX}/lib/libanygin_sim.so")
-  foreach(name host_threads entropy weak_signal crossed reused_cells)
+  foreach(name host_threads host_polls entropy weak_signal crossed reused_cells)
     anygin_add_program(simulated_${name} ${CMAKE_CURRENT_SOURCE_DIR}/simulated/${name}.cu ${ANYGIN_CONFORMANCE_DIR}/${name}
       DEPENDS ${ANYGIN_CONFORMANCE_HEADERS})
   endforeach()
   anygin_test(check_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/check_command_test.cc LIBS anygin_sim_core)
   target_compile_definitions(check_command PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples"
     ANYGIN_SIMULATED_DIR="${ANYGIN_CONFORMANCE_DIR}" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")
-  add_dependencies(check_command anygin_sim anygin_tool program_ring program_hang program_simulated_host_threads
+  add_dependencies(check_command anygin_sim anygin_tool program_ring program_hang program_simulated_host_threads program_simulated_host_polls
     program_simulated_entropy program_simulated_weak_signal program_simulated_crossed program_simulated_reused_cells program_slow_kernels)
   add_dependencies(sim_program anygin_sim program_ring program_alltoall_gin program_hang)
 endif()

@@ -10,16 +10,6 @@ readonly kIssue=A2
 # The last commit whose SIMT engine and CUDA face were A1's alone: the next one brought __device__ variables.
 readonly kBeforeDeviceSide=6ee7dd3
 
-# tests_pass WHAT PATTERN: at least one test matches, and all that do pass.
-tests_pass() {
-  local listed
-  listed=$(ctest --test-dir "$kTests" -N -R "$2" | sed -n 's/^Total Tests: //p')
-  [ "$listed" -gt 0 ] || { echo "FAILED: $1: no test matches $2 any more"; return 1; }
-  ctest --test-dir "$kTests" -R "$2" -j "$(nproc)" --output-on-failure >"$kState/tests.out" 2>&1 || { cat "$kState/tests.out"; return 1; }
-  ! grep -q '^The following tests did not run' "$kState/tests.out" || { echo "FAILED: $1: not all ran"; cat "$kState/tests.out"; return 1; }
-  echo "= $1: $listed tests passed ($2)"
-}
-
 # The demands of the programs that the API's use was counted in, each with its tests; tests/corpus/README.md says what they are.
 demands() {
   local number what pattern last=0
