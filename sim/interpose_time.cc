@@ -28,7 +28,10 @@ constexpr uint32_t kLooksPerTurn = 16;
 timespec look_at_clock() {
   static uint32_t looks = 0;
   Simulation& simulation = *Simulation::active();
-  if (simulation.threads().on_program_thread() && ++looks % kLooksPerTurn == 0) simulation.threads().yield();
+  if (simulation.threads().on_program_thread()) {
+    simulation.threads().note_clock_look();
+    if (++looks % kLooksPerTurn == 0) simulation.threads().yield();
+  }
   return anygin::sim::to_timespec(simulation.clock().now());
 }
 

@@ -28,6 +28,8 @@ struct ProgramThreads::Thread {
   Time deadline = kNever;
   uint64_t asleep_since = 0;  // counts sleeps: the longest sleeper is woken first
   bool woken = false;
+  bool watches_clock = false;  // has looked at it since it last waited for something else
+  Time clock_step = 0, clock_at = 0;
   int rounds_of_ending = 0;
 };
 
@@ -168,9 +170,15 @@ WaitOutcome ProgramThreads::block(Waiter& waiter) {
     if (waiter.abort_word != nullptr && observe(waiter.abort_word) != 0) return WaitOutcome::kAborted;
     if (clock_.now() >= waiter.deadline) return WaitOutcome::kDeadline;
     me.waiter = &waiter;
+    me.watches_clock = false;
+    me.clock_step = me.clock_at = 0;
     me.state = State::kWaits;
     give_turn();
   }
+}
+
+void ProgramThreads::note_clock_look() {
+  current().watches_clock = true;
 }
 
 void ProgramThreads::yield() {
@@ -230,9 +238,23 @@ bool ProgramThreads::can_go_on(Thread& thread, ActionList& out) const {
   return false;
 }
 
+// A loop that asks, sleeps and asks again. Of one that watches the clock time ends the wait: it gets on, in steps that
+// grow while nothing else moves.
+bool ProgramThreads::only_polls(Thread& thread, ActionList& out) const {
+  constexpr Time kFirstStep = kMicrosecond, kLastStep = 1000 * kSecond;
+  if (thread.state == State::kSleeps) return !thread.woken && !thread.watches_clock;
+  if (thread.state != State::kPolls) return false;
+  if (thread.watches_clock && out.now() >= thread.clock_at) {
+    thread.clock_step = thread.clock_step == 0 ? kFirstStep : thread.clock_step * 2;
+    thread.clock_at = out.now() + thread.clock_step;
+  }
+  if (thread.watches_clock && thread.clock_step <= kLastStep) out.wake_at(thread.clock_at);
+  return true;
+}
+
 void ProgramThreads::ready(ActionList& out) {
   for (const auto& thread : threads_) {
-    if (can_go_on(*thread, out)) out.add(id(), 0, thread->index).only_polls = thread->state == State::kPolls;
+    if (can_go_on(*thread, out)) out.add(id(), 0, thread->index).only_polls = only_polls(*thread, out);
   }
 }
 

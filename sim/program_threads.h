@@ -37,6 +37,8 @@ class ProgramThreads final : public Engine {
   WaitOutcome block(Waiter& waiter);
   // Others may go on; this thread goes on when it is picked.
   void yield();
+  // It looked at the clock: a loop of its own may wait for time to pass.
+  void note_clock_look();
   // Sleeps until wake(channel), or the deadline: then false. `what` is for the report, static storage.
   bool sleep_on_channel(const void* channel, const char* what, Time deadline = kNever);
   // The next look of a condition: at most `count` sleepers, longest first, may go on.
@@ -65,6 +67,7 @@ class ProgramThreads final : public Engine {
   Thread& current();
   void give_turn();  // to the driver; returns when the calling thread has it again
   bool can_go_on(Thread& thread, ActionList& out) const;
+  bool only_polls(Thread& thread, ActionList& out) const;
 
   VirtualClock& clock_;
   const std::function<void()> drive_;

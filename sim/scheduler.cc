@@ -83,9 +83,10 @@ void Scheduler::offer(const Candidate& candidate) {
   any_progress_ |= !candidate.slot->actions[candidate.index].only_polls;
 }
 
-// Nothing moves now, or what can run has only looked around: on to the next wake-up.
+// Nothing moves now, or what can run has only looked around: on to the next wake-up. Not for ever, where all that ever
+// wakes up are loops that pause between two looks.
 bool Scheduler::jump() {
-  if (next_wake_ == kNever) return false;
+  if (next_wake_ == kNever || ++jumps_in_vain_ > kJumpsInVain) return false;
   clock_.advance_to(std::max(clock_.now() + 1, next_wake_));
   polls_in_vain_ = 0;
   return true;
@@ -99,7 +100,7 @@ Scheduler::Moved Scheduler::step() {
       continue;
     }
     if (any_progress_) {
-      polls_in_vain_ = 0;
+      polls_in_vain_ = jumps_in_vain_ = 0;
     } else {
       ++polls_in_vain_;
       if (next_wake_ != kNever && polls_in_vain_ > candidates_.size() && jump()) continue;

@@ -22,6 +22,7 @@ class Scheduler {
   // Loops of the program that only look at memory are let run so often while nothing else can; then nobody will end
   // their wait. A wait through the library is judged at once.
   static constexpr uint64_t kPollsInVain = 200'000;
+  static constexpr uint64_t kJumpsInVain = 4'000;  // polls with pauses, which cost more
 
   Scheduler(VirtualClock& clock, SimChoices& choices) : clock_(clock), choices_(choices) {}
 
@@ -81,7 +82,8 @@ class Scheduler {
 
   uint64_t steps_ = 0;
   std::set<uint64_t> actors_;
-  uint64_t polls_in_vain_ = 0;
+  uint64_t polls_in_vain_ = 0;  // since time went on, or anything moved
+  uint64_t jumps_in_vain_ = 0;  // of time, since anything moved
   bool stopped_ = false;
   std::function<void()> observer_;
   Action last_;

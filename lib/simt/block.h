@@ -33,6 +33,11 @@ struct ParkedLane {
   uint16_t lane;
 };
 
+// A sleep of the program's own: part of a loop that polls.
+inline bool is_pause(const Waiter& waiter) {
+  return waiter.reason.kind == WaitKind::kSpin && waiter.deadline != kNever;
+}
+
 // Lanes that asked for the active mask: answered together once nothing else of the block can run.
 struct ConvergingLane {
   const void* site;

@@ -260,11 +260,6 @@ bool LaneScheduler::settle(ParkedLane parked) {
 
 namespace {
 
-// A sleep of the program's own: part of a loop that polls.
-bool is_pause(const Waiter& waiter) {
-  return waiter.reason.kind == WaitKind::kSpin && waiter.deadline != kNever;
-}
-
 // Some lane polls memory, with or without pauses.
 bool polls(const Block& block) {
   return block.runnable() || std::any_of(block.parked.begin(), block.parked.end(),
@@ -291,8 +286,10 @@ bool LaneScheduler::wake_parked(Block& block) {
     }
     if (MUTANT(simt_wakeup_lost)) continue;
     block.push_ready(one.lane);
-    block.idle_polls = 0;
-    block.advances += !is_pause(*one.record->waiter);
+    if (!is_pause(*one.record->waiter)) {
+      block.idle_polls = 0;
+      ++block.advances;
+    }
     if (one.record->outcome == WaitOutcome::kAborted && !block.grid->abandoned()) fail_hopeless(block, one);
   }
   const bool woken = kept != parked.size();
