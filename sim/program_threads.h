@@ -51,7 +51,8 @@ class ProgramThreads final : public Engine {
   size_t alive() const;
 
   // --- Engine ---
-  EngineId id() const override { return EngineId(0); }
+  static constexpr EngineId kId{0};
+  EngineId id() const override { return kId; }
   std::string_view name() const override { return "host threads"; }
   bool has_work() const override { return true; }
   void ready(ActionList& out) override;

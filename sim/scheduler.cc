@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "anygin/base/assert.h"
+#include "anygin/sim/program_threads.h"
 
 namespace anygin::sim {
 namespace {
@@ -88,7 +89,7 @@ void Scheduler::offer(const Candidate& candidate) {
 bool Scheduler::jump() {
   if (next_wake_ == kNever || ++jumps_in_vain_ > kJumpsInVain) return false;
   clock_.advance_to(std::max(clock_.now() + 1, next_wake_));
-  polls_in_vain_ = 0;
+  polls_in_vain_ = cost_in_vain_ = 0;
   return true;
 }
 
@@ -100,18 +101,20 @@ Scheduler::Moved Scheduler::step() {
       continue;
     }
     if (any_progress_) {
-      polls_in_vain_ = jumps_in_vain_ = 0;
+      polls_in_vain_ = cost_in_vain_ = jumps_in_vain_ = 0;
     } else {
       ++polls_in_vain_;
       if (next_wake_ != kNever && polls_in_vain_ > candidates_.size() && jump()) continue;
-      if (polls_in_vain_ > kPollsInVain) return Moved::kStuck;
+      if (cost_in_vain_ >= kPollsInVain) return Moved::kStuck;
     }
     options_.clear();
     for (const Candidate& candidate : candidates_) {
       const Action& action = candidate.slot->actions[candidate.index];
       options_.push_back({name_of(action), actor_of(action)});
     }
-    run(candidates_[choices_.pick_step(options_)]);
+    const Candidate& chosen = candidates_[choices_.pick_step(options_)];
+    cost_in_vain_ += chosen.slot->engine->id() == ProgramThreads::kId ? kHostPoll : 1;
+    run(chosen);
     return Moved::kRan;
   }
   return Moved::kStopped;

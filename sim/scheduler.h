@@ -23,6 +23,7 @@ class Scheduler {
   // their wait. A wait through the library is judged at once.
   static constexpr uint64_t kPollsInVain = 200'000;
   static constexpr uint64_t kJumpsInVain = 4'000;  // polls with pauses, which cost more
+  static constexpr uint64_t kHostPoll = 16;        // so do those of a host thread: one counts for so many
 
   Scheduler(VirtualClock& clock, SimChoices& choices) : clock_(clock), choices_(choices) {}
 
@@ -83,6 +84,7 @@ class Scheduler {
   uint64_t steps_ = 0;
   std::set<uint64_t> actors_;
   uint64_t polls_in_vain_ = 0;  // since time went on, or anything moved
+  uint64_t cost_in_vain_ = 0;   // of them: polls of host threads count kHostPoll times
   uint64_t jumps_in_vain_ = 0;  // of time, since anything moved
   bool stopped_ = false;
   std::function<void()> observer_;
