@@ -3,6 +3,10 @@
 // libnccl.so holds these faces and no state.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
+
 #include "anygin/base/host_threads.h"
 #include "anygin/base/status.h"
 #include "anygin/comm/communicator.h"
@@ -41,15 +45,29 @@ inline Communicator* find(ncclComm_t comm) {
   return comm != nullptr && ProcessState::get().is_alive(communicator) ? communicator : nullptr;
 }
 
+// The same, null as well while a call on it goes on in the background.
+inline Communicator* find_idle(ncclComm_t comm) {
+  Communicator* communicator = find(comm);
+  return communicator != nullptr && !communicator->busy() ? communicator : nullptr;
+}
+
 inline Status check_comm(const char* where, ncclComm_t comm) {
   if (find(comm) != nullptr) return Status();
   return Status(Cause::kCommInvalid, where,
                 comm == nullptr ? "the communicator is NULL" : "this is no communicator, or it was destroyed before");
 }
 
-// The communicator lives and met no error outside a call, or was revoked: it answers questions.
-inline Status check_answers(const char* where, ncclComm_t comm) {
+// The communicator lives, and no call on it goes on in the background.
+inline Status check_idle(const char* where, ncclComm_t comm) {
   ANYGIN_TRY(check_comm(where, comm));
+  if (!find(comm)->busy()) return Status();
+  return Status(Cause::kCommBusy, where,
+                "a call on the communicator is in progress; poll ncclCommGetAsyncError until it says so no more");
+}
+
+// It met no error outside a call, or was revoked: it answers questions.
+inline Status check_answers(const char* where, ncclComm_t comm) {
+  ANYGIN_TRY(check_idle(where, comm));
   if (find(comm)->revoked()) return Status();
   const Status async = find(comm)->async_error();
   return async.ok() ? async : Status(async.cause(), where, async.detail());
@@ -61,13 +79,25 @@ inline Status check_ready(const char* where, ncclComm_t comm) {
   return find(comm)->revoked() ? Status(Cause::kCommRevoked, where, kRevokedHint) : Status();
 }
 
-// Joins and hands out the communicator.
-inline Status join(ncclComm_t* comm, const CommunicatorOpening& opening) {
-  Result<std::unique_ptr<Communicator>> made = Communicator::join(opening);
-  if (!made.ok()) return made.status();
-  *comm = handle_of(made->release());
-  return Status();
+// As report(); what fails on a non-blocking communicator is its asynchronous error, too (contract 3.1).
+inline ncclResult_t report_on(ncclComm_t comm, const Status& status) {
+  Communicator* communicator = find_idle(comm);
+  if (communicator != nullptr && !communicator->blocking()) communicator->keep_failure(status);
+  return report(status);
 }
+
+// A communicator to be made at the end of the group. `plan` gives the opening, or none where this rank gets no
+// communicator; it may wait for other ranks.
+using JoinPlan = std::function<Result<std::optional<CommunicatorOpening>>()>;
+struct JoinRequest {
+  ncclComm_t* out = nullptr;
+  CommunicatorSettings settings;
+  Communicator* parent = nullptr;
+  int device = 0;
+  bool takes_part = true;  // false: certainly gets none
+  JoinPlan plan;
+};
+Status submit_join(JoinRequest request);
 
 }  // namespace anygin::comm
 

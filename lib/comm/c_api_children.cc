@@ -12,20 +12,6 @@
 namespace anygin::comm {
 namespace {
 
-// Plans and joins with the group. `plan` gives the opening, or none where this rank gets no communicator.
-using Plan = std::function<Result<std::optional<CommunicatorOpening>>(Communicator& parent)>;
-Status submit_child(Communicator& parent, const CommunicatorSettings& settings, ncclComm_t* newcomm, Plan plan) {
-  *newcomm = nullptr;
-  const auto run = [&parent, settings, newcomm, plan = std::move(plan)] {
-    Result<std::optional<CommunicatorOpening>> opening = plan(parent);
-    if (!opening.ok()) return opening.status();
-    if (!*opening) return Status();
-    (*opening)->settings = settings;
-    return join(newcomm, **opening);
-  };
-  return group_submit({JobKind::kJoin, &parent, parent.device(), run});
-}
-
 Status split(ncclComm_t comm, int color, int key, ncclComm_t* newcomm, const ncclConfig_t* config) {
   constexpr const char* kWhere = "ncclCommSplit";
   ANYGIN_TRY(check_answers(kWhere, comm));
@@ -37,8 +23,8 @@ Status split(ncclComm_t comm, int color, int key, ncclComm_t* newcomm, const ncc
   Communicator& parent = *find(comm);
   Result<CommunicatorSettings> settings = settings_from(config, parent.settings());
   if (!settings.ok()) return settings.status();
-  const SplitWish wish{color, key};
-  return submit_child(parent, *settings, newcomm, [wish](Communicator& of) { return plan_split(of, wish); });
+  const auto plan = [&parent, wish = SplitWish{color, key}] { return plan_split(parent, wish); };
+  return submit_join({newcomm, *settings, &parent, parent.device(), color != NCCL_SPLIT_NOCOLOR, plan});
 }
 
 // Sorts the list, as the contract says.
@@ -65,7 +51,7 @@ Status check_excluded(const Communicator& parent, int* list, int count) {
 
 Status shrink(ncclComm_t comm, int* list, int count, ncclComm_t* newcomm, const ncclConfig_t* config, int flags) {
   constexpr const char* kWhere = "ncclCommShrink";
-  ANYGIN_TRY(check_comm(kWhere, comm));
+  ANYGIN_TRY(check_idle(kWhere, comm));
   if (newcomm == nullptr) return Status(Cause::kNullArgument, kWhere, "newcomm is NULL");
   if (flags != NCCL_SHRINK_DEFAULT && flags != NCCL_SHRINK_ABORT) {
     return Status(Cause::kNumberOutOfRange, kWhere,
@@ -79,14 +65,11 @@ Status shrink(ncclComm_t comm, int* list, int count, ncclComm_t* newcomm, const 
   }
   Result<CommunicatorSettings> settings = settings_from(config, parent.settings());
   if (!settings.ok()) return settings.status();
-  const auto plan = [flags, excluded = std::vector<Rank>(list, list + count)](
-                        Communicator& of) -> Result<std::optional<CommunicatorOpening>> {
-    if (flags == NCCL_SHRINK_ABORT) end_waits(of, "shrank it and gave up what was under way");
-    Result<CommunicatorOpening> opening = plan_shrink(of, excluded);
-    if (!opening.ok()) return opening.status();
-    return std::optional(*opening);
+  const auto plan = [&parent, flags, excluded = std::vector<Rank>(list, list + count)] {
+    if (flags == NCCL_SHRINK_ABORT) end_waits(parent, "shrank it and gave up what was under way");
+    return plan_shrink(parent, excluded);
   };
-  return submit_child(parent, *settings, newcomm, plan);
+  return submit_join({newcomm, *settings, &parent, parent.device(), true, plan});
 }
 
 Status offer_id(ncclComm_t comm, ncclUniqueId* id) {
@@ -118,9 +101,7 @@ Status grow_into(int nranks, const ncclUniqueId* id, int rank, ncclComm_t* newco
   opening.size = nranks;
   opening.rank = rank;
   opening.device = simt::current_device();
-  opening.settings = *settings;
-  *newcomm = nullptr;
-  return group_submit({JobKind::kJoin, nullptr, opening.device, [newcomm, opening] { return join(newcomm, opening); }});
+  return submit_join({newcomm, *settings, nullptr, opening.device, true, [opening] { return std::optional(opening); }});
 }
 
 Status grow(ncclComm_t comm, int nranks, const ncclUniqueId* id, int rank, ncclComm_t* newcomm,
@@ -146,17 +127,13 @@ Status grow(ncclComm_t comm, int nranks, const ncclUniqueId* id, int rank, ncclC
   }
   Result<CommunicatorSettings> settings = settings_from(config, parent.settings());
   if (!settings.ok()) return settings.status();
-  const auto plan = [wish](Communicator& of) -> Result<std::optional<CommunicatorOpening>> {
-    Result<CommunicatorOpening> opening = plan_grow(of, wish);
-    if (!opening.ok()) return opening.status();
-    return std::optional(*opening);
-  };
-  return submit_child(parent, *settings, newcomm, plan);
+  return submit_join(
+      {newcomm, *settings, &parent, parent.device(), true, [&parent, wish] { return plan_grow(parent, wish); }});
 }
 
 Status revoke(ncclComm_t comm, int flags) {
   constexpr const char* kWhere = "ncclCommRevoke";
-  ANYGIN_TRY(check_comm(kWhere, comm));
+  ANYGIN_TRY(check_idle(kWhere, comm));
   if (flags != NCCL_REVOKE_DEFAULT)
     return Status(Cause::kNumberOutOfRange, kWhere, fmt::format("revokeFlags is {}; 0 would be right", flags));
   return find(comm)->revoke();

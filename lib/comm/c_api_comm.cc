@@ -7,6 +7,8 @@
 
 #include "anygin/base/env_real.h"
 #include "anygin/base/options.h"
+#include "anygin/base/order.h"
+#include "anygin/base/world.h"
 #include "anygin/comm/c_api.h"
 #include "anygin/comm/c_api_config.h"
 #include "anygin/comm/process_state.h"
@@ -34,8 +36,7 @@ Status init_rank(const char* where, ncclComm_t* comm, int nranks, const ncclUniq
   opening.size = nranks;
   opening.rank = rank;
   opening.device = device;
-  opening.settings = *settings;
-  return group_submit({JobKind::kJoin, nullptr, device, [comm, opening] { return join(comm, opening); }});
+  return submit_join({comm, *settings, nullptr, device, true, [opening] { return std::optional(opening); }});
 }
 
 Status init_rank_scalable(ncclComm_t* comm, int nranks, int rank, int ids, const ncclUniqueId* all,
@@ -92,6 +93,37 @@ Status init_all(ncclComm_t* comm, int ndev, const int* devlist) {
         init_rank("ncclCommInitAll", comm + rank, ndev, id, rank, nullptr, devlist != nullptr ? devlist[rank] : rank));
   }
   return group_end();
+}
+
+Status finalize(ncclComm_t comm) {
+  ANYGIN_TRY(check_idle("ncclCommFinalize", comm));
+  Communicator& communicator = *find(comm);
+  ANYGIN_TRY(communicator.begin_finalize());
+  if (communicator.blocking()) return communicator.drain();
+  communicator.begin_work();
+  ProcessState::get().in_background([&communicator] { communicator.end_work(communicator.drain()); });
+  return Status(Cause::kInProgress, "ncclCommFinalize", "it goes on in the background");
+}
+
+// What goes on in the background ends first; nobody waits for that.
+void abort_now(std::unique_ptr<Communicator> communicator) {
+  if (!communicator->busy()) return abort(std::move(communicator));
+  if (communicator->joined()) end_waits(*communicator, "aborted it");
+  ProcessState::get().in_background([left = std::make_shared<std::unique_ptr<Communicator>>(std::move(communicator))] {
+    (*left)->wait_idle();
+    abort(std::move(*left));
+  });
+}
+
+// While something goes on in the background a look takes a moment: a program that only looks leaves the rest room.
+Status look_at(Communicator& communicator) {
+  communicator.notice_misuse();
+  if (communicator.busy()) {
+    constexpr Time kMoment = 20 * kMicrosecond;
+    const auto idle = [&communicator] { return !communicator.busy(); };
+    (void)wait_until(idle, nullptr, WaitReason{}, world().clock.now() + kMoment);
+  }
+  return communicator.async_error();
 }
 
 // Takes the communicator away from everybody else.
@@ -155,8 +187,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommInitAll, (ncclComm_t * comm, int ndev
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommFinalize, (ncclComm_t comm)) {
   ANYGIN_NCCL_CALL("ncclCommFinalize");
   if (comm == nullptr) return ncclSuccess;
-  ANYGIN_NCCL_TRY(check_comm("ncclCommFinalize", comm));
-  return report(find(comm)->finalize());
+  return report(finalize(comm));
 }
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommDestroy, (ncclComm_t comm)) {
@@ -172,7 +203,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommAbort, (ncclComm_t comm)) {
   if (comm == nullptr) return ncclSuccess;
   Result<std::unique_ptr<Communicator>> taken = take("ncclCommAbort", comm);
   ANYGIN_NCCL_TRY(taken.status());
-  abort(std::move(*taken));
+  abort_now(std::move(*taken));
   return ncclSuccess;
 }
 
@@ -180,8 +211,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, nccl
   ANYGIN_NCCL_CALL("ncclCommGetAsyncError");
   ANYGIN_NCCL_TRY(check_comm("ncclCommGetAsyncError", comm));
   if (asyncError == nullptr) return refuse(Cause::kNullArgument, "ncclCommGetAsyncError", "asyncError is NULL");
-  find(comm)->notice_misuse();
-  const Status async = find(comm)->async_error();
+  const Status async = look_at(*find(comm));
   keep_last_error(async);
   *asyncError = static_cast<ncclResult_t>(async.code());
   yield_thread();  // it is asked over and over

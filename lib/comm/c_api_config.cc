@@ -78,6 +78,7 @@ Result<CommunicatorSettings> settings_from(const ncclConfig_t* given, const Comm
   Result<ncclConfig_t> resolved = resolve_config(given);
   if (!resolved.ok()) return resolved.status();
   CommunicatorSettings settings;
+  settings.blocking = resolved->blocking != 0;
   settings.traffic_class = resolved->trafficClass == NCCL_CONFIG_UNDEF_INT ? 0 : resolved->trafficClass;
   settings.rma_contexts = resolved->numRmaCtx;
   return settings;

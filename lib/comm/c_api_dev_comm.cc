@@ -42,6 +42,7 @@ Status create_dev_comm(ncclComm_t comm, const ncclDevCommRequirements_t* reqs, n
   if (reqs == nullptr) return Status(Cause::kNullArgument, kWhere, "reqs is NULL");
   Result<DevCommWish> wish = copy_requirements(*reqs);
   if (!wish.ok()) return wish.status();
+  ANYGIN_TRY(check_idle(kWhere, comm));
   Communicator* communicator = find(comm);
   if (!communicator->symmetric()) {
     return Status(
@@ -57,7 +58,7 @@ Status create_dev_comm(ncclComm_t comm, const ncclDevCommRequirements_t* reqs, n
 }
 
 ncclTeam_t team_of(ncclComm_t comm, ncclTeam_t (*make)(const Communicator&)) {
-  const Communicator* communicator = find(comm);
+  const Communicator* communicator = find_idle(comm);
   return communicator != nullptr ? make(*communicator) : ncclTeam_t{0, 0, 0};
 }
 
@@ -98,7 +99,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclDevCommCreate,
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclDevCommDestroy, (ncclComm_t comm, ncclDevComm_t const* devComm)) {
   ANYGIN_NCCL_CALL("ncclDevCommDestroy");
-  ANYGIN_NCCL_TRY(check_comm("ncclDevCommDestroy", comm));
+  ANYGIN_NCCL_TRY(check_idle("ncclDevCommDestroy", comm));
   if (devComm == nullptr) return refuse(Cause::kNullArgument, "ncclDevCommDestroy", "devComm is NULL");
   return report(find(comm)->dev_comms().destroy(*devComm));
 }
@@ -116,12 +117,12 @@ ANYGIN_NCCL_FUNCTION(ncclTeam_t, ncclTeamRail, (ncclComm_t comm)) {
 }
 
 ANYGIN_NCCL_FUNCTION(int, ncclTeamRankToWorld, (ncclComm_t comm, ncclTeam_t team, int rank)) {
-  const Communicator* communicator = find(comm);
+  const Communicator* communicator = find_idle(comm);
   return communicator != nullptr ? communicator->rank() + (rank - team.rank) * team.stride : -1;
 }
 
 ANYGIN_NCCL_FUNCTION(int, ncclTeamRankToLsa, (ncclComm_t comm, ncclTeam_t team, int rank)) {
-  const Communicator* communicator = find(comm);
+  const Communicator* communicator = find_idle(comm);
   if (communicator == nullptr || !communicator->symmetric()) return -1;
   return communicator->layout().lsa_rank(communicator->rank()) + (rank - team.rank) * team.stride;
 }

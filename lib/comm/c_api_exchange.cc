@@ -162,7 +162,7 @@ Status check_and_submit(const Arguments& a, ncclComm_t comm, cudaStream_t handle
 }
 
 ncclResult_t call(const Arguments& arguments, ncclComm_t comm, cudaStream_t stream) {
-  return report(check_and_submit(arguments, comm, stream));
+  return report_on(comm, check_and_submit(arguments, comm, stream));
 }
 
 Status create_sum(ncclRedOp_t* op, const void* scalar, ncclDataType_t type, ncclScalarResidence_t residence,

@@ -169,17 +169,17 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclPutSignal,
   ANYGIN_NCCL_CALL("ncclPutSignal");
   const PutCall call{
       static_cast<const char*>(localbuff), count, datatype, peer, peerWin, peerWinOffset, {sigIdx, ctx, flags}};
-  return report(put_signal(call, comm, stream));
+  return report_on(comm, put_signal(call, comm, stream));
 }
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclSignal,
                      (int peer, int sigIdx, int ctx, unsigned int flags, ncclComm_t comm, cudaStream_t stream)) {
   ANYGIN_NCCL_CALL("ncclSignal");
-  return report(signal(peer, {sigIdx, ctx, flags}, comm, stream));
+  return report_on(comm, signal(peer, {sigIdx, ctx, flags}, comm, stream));
 }
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclWaitSignal,
                      (int nDesc, ncclWaitSignalDesc_t* signalDescs, ncclComm_t comm, cudaStream_t stream)) {
   ANYGIN_NCCL_CALL("ncclWaitSignal");
-  return report(wait_signal(nDesc, signalDescs, comm, stream));
+  return report_on(comm, wait_signal(nDesc, signalDescs, comm, stream));
 }

@@ -17,6 +17,7 @@ Status register_window(ncclComm_t comm, void* buff, size_t size, ncclWindow_t* w
   *win = nullptr;
   if (buff == nullptr) return Status(Cause::kNullArgument, kWhere, "buff is NULL");
   if (size == 0) return Status(Cause::kNumberOutOfRange, kWhere, "size is 0");
+  ANYGIN_TRY(check_idle(kWhere, comm));
   Communicator* communicator = find(comm);
   if (!communicator->symmetric()) return Status();
   ANYGIN_TRY(check_ready(kWhere, comm));
@@ -109,14 +110,14 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommWindowRegister,
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommWindowDeregister, (ncclComm_t comm, ncclWindow_t win)) {
   ANYGIN_NCCL_CALL("ncclCommWindowDeregister");
-  ANYGIN_NCCL_TRY(check_comm("ncclCommWindowDeregister", comm));
+  ANYGIN_NCCL_TRY(check_idle("ncclCommWindowDeregister", comm));
   if (win == nullptr) return ncclSuccess;
   return report(find(comm)->windows().remove(win));
 }
 
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclWinGetUserPtr, (ncclComm_t comm, ncclWindow_t win, void** outUserPtr)) {
   ANYGIN_NCCL_CALL("ncclWinGetUserPtr");
-  ANYGIN_NCCL_TRY(check_comm("ncclWinGetUserPtr", comm));
+  ANYGIN_NCCL_TRY(check_idle("ncclWinGetUserPtr", comm));
   if (outUserPtr == nullptr) return refuse(Cause::kNullArgument, "ncclWinGetUserPtr", "outUserPtr is NULL");
   *outUserPtr = nullptr;
   if (!find(comm)->symmetric()) return ncclSuccess;

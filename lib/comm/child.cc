@@ -68,7 +68,6 @@ CommunicatorOpening opening_for(Communicator& parent, const std::vector<Rank>& m
   opening.device = parent.device();
   opening.seat =
       MUTANT(comm_child_forgets_seats) ? kAnySeat : parent.layout().seat_of_rank[static_cast<size_t>(parent.rank())];
-  opening.settings = parent.settings();
   if (parent.ended()) parent.give_device_back();
   return opening;
 }
@@ -106,7 +105,7 @@ Result<std::optional<CommunicatorOpening>> plan_split(Communicator& parent, cons
   return std::optional(opening_for(parent, members, *place));
 }
 
-Result<CommunicatorOpening> plan_shrink(Communicator& parent, const std::vector<Rank>& excluded) {
+Result<std::optional<CommunicatorOpening>> plan_shrink(Communicator& parent, const std::vector<Rank>& excluded) {
   std::vector<Rank> members;
   const std::vector<Rank> all = all_ranks(parent);
   std::set_difference(all.begin(), all.end(), excluded.begin(), excluded.end(), std::back_inserter(members));
@@ -117,10 +116,10 @@ Result<CommunicatorOpening> plan_shrink(Communicator& parent, const std::vector<
   if (!places.ok()) return places.status();
   Result<UniqueId> place = unpack_place(places->front());
   if (!place.ok()) return place.status();
-  return opening_for(parent, members, *place);
+  return std::optional(opening_for(parent, members, *place));
 }
 
-Result<CommunicatorOpening> plan_grow(Communicator& parent, const GrowWish& wish) {
+Result<std::optional<CommunicatorOpening>> plan_grow(Communicator& parent, const GrowWish& wish) {
   const std::string mine = ByteWriter().number(wish.size).text(wish.id ? pack_place(*wish.id) : std::string()).take();
   Result<Parts> wishes = gather_all(parent, "ncclCommGrow: meeting place", mine);
   if (!wishes.ok()) return wishes.status();
@@ -143,7 +142,7 @@ Result<CommunicatorOpening> plan_grow(Communicator& parent, const GrowWish& wish
   if (!id.ok()) return id.status();
   CommunicatorOpening opening = opening_for(parent, all_ranks(parent), *id);
   opening.size = wish.size;
-  return opening;
+  return std::optional(opening);
 }
 
 }  // namespace anygin::comm

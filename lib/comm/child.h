@@ -21,14 +21,14 @@ Result<std::optional<CommunicatorOpening>> plan_split(Communicator& parent, cons
 
 // Collective over all ranks of `parent` but `excluded` (ascending, this rank not among them), which may be dead. They
 // keep their order. `parent` may have ended.
-Result<CommunicatorOpening> plan_shrink(Communicator& parent, const std::vector<Rank>& excluded);
+Result<std::optional<CommunicatorOpening>> plan_shrink(Communicator& parent, const std::vector<Rank>& excluded);
 
 struct GrowWish {
   int size = 0;                // of the child
   std::optional<UniqueId> id;  // where all meet; at least one rank has it
 };
 // Collective over all ranks of `parent`, which keep their ranks.
-Result<CommunicatorOpening> plan_grow(Communicator& parent, const GrowWish& wish);
+Result<std::optional<CommunicatorOpening>> plan_grow(Communicator& parent, const GrowWish& wish);
 
 // A place for a communicator to meet, served by this process whatever NCCL_COMM_ID says.
 Result<UniqueId> open_own_place();

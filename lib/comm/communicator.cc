@@ -27,8 +27,8 @@ constexpr const char* kVersion = "0.1.0";
 
 }  // namespace
 
-Communicator::Communicator(const CommunicatorOpening& opening)
-    : opening_(opening),
+Communicator::Communicator(const CommunicatorSettings& settings)
+    : settings_(settings),
       identity_(ProcessState::get().next_identity()),
       gin_(choose_gin(options())),
       windows_(std::make_unique<WindowSet>(*this)),
@@ -77,28 +77,27 @@ Member Communicator::describe_self() const {
   return me;
 }
 
-Result<std::unique_ptr<Communicator>> Communicator::join(const CommunicatorOpening& opening) {
-  std::unique_ptr<Communicator> made(new Communicator(opening));
+Status Communicator::join(const CommunicatorOpening& opening) {
+  opening_ = opening;
   Result<char*> page = world().heap.allocate(sizeof(KernelPage), opening.device);
   if (!page.ok()) return page.status();
-  made->page_ = new (*page) KernelPage{};
+  page_ = new (*page) KernelPage{};
   ProcessState& process = ProcessState::get();
   ANYGIN_TRY(process.carrier().prepare(opening.id, opening.rank, options()));
-  Result<std::unique_ptr<ControlPlane>> plane =
-      ControlPlane::join({process.carrier(), *made, opening.id, made->describe_self(),
-                          join_patience(options().hang_timeout_ns), made->abort_word()});
+  Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::join(
+      {process.carrier(), *this, opening.id, describe_self(), join_patience(options().hang_timeout_ns), abort_word()});
   if (!plane.ok()) return plane.status();
-  made->plane_ = std::move(*plane);
+  plane_ = std::move(*plane);
   std::vector<Seat> seats;
-  for (const Member& member : made->plane_->members()) seats.push_back(member.seat);
+  for (const Member& member : plane_->members()) seats.push_back(member.seat);
   Result<Layout> layout = plan_layout(std::move(seats), options().topology, options().nccl_lsa_team_size);
   if (!layout.ok()) return layout.status();  // on all ranks: all plan the same
-  made->layout_ = std::move(*layout);
-  ANYGIN_TRY(made->exchange_memory());
-  ANYGIN_TRY(made->open_host_queue());
-  process.enlist(*made);
-  made->introduce();
-  return made;
+  layout_ = std::move(*layout);
+  ANYGIN_TRY(exchange_memory());
+  ANYGIN_TRY(open_host_queue());
+  introduce();
+  joined_ = true;
+  return Status();
 }
 
 // NCCL_DEBUG=INFO: a line a rank; and what a person should know in any case.
@@ -217,9 +216,39 @@ WakeWord* Communicator::wake_word(Rank rank) const {
   return peer == nullptr ? nullptr : &peer->page.control().wake;
 }
 
+// --- Work in the background ------------------------------------------------------------------------------------------
+bool Communicator::blocking() const {
+  return settings_.blocking;
+}
+
+bool Communicator::busy() const {
+  return work_.load(std::memory_order_acquire) != 0;
+}
+
+void Communicator::begin_work() {
+  work_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void Communicator::end_work(const Status& status) {
+  keep_failure(status);
+  work_.fetch_sub(1, std::memory_order_acq_rel);
+  ring_everybody(world().executor);
+}
+
+void Communicator::keep_failure(const Status& status) {
+  const std::lock_guard lock(mutex_);
+  if (failure_.ok()) failure_ = status;
+}
+
+void Communicator::wait_idle() const {
+  (void)wait_until([this] { return !busy(); }, nullptr, WaitReason{});
+}
+
 // --- Errors ----------------------------------------------------------------------------------------------------------
 Status Communicator::async_error() const {
   const std::lock_guard lock(mutex_);
+  if (busy()) return Status(Cause::kInProgress, "communicator", "a call on it goes on in the background");
+  if (!failure_.ok()) return failure_;
   return ended_here_ ? Status() : ended_by_;
 }
 
@@ -302,6 +331,7 @@ void* Communicator::misuse_sink() {
 }
 
 void Communicator::notice_misuse() {
+  if (busy() || !joined_) return;
   if (observe(&page_->misuse.complete) == 0 || misuse_noticed_.exchange(true)) return;
   tell_misuse(page_->misuse.misuse, this);
 }
@@ -365,10 +395,10 @@ Status Communicator::drain() {
   return Status();
 }
 
-Status Communicator::finalize() {
+Status Communicator::begin_finalize() {
   if (revoked_) return Status(Cause::kCommRevoked, "communicator", kRevokedHint);
   if (finalized_.exchange(true)) return Status(Cause::kCommFinalized, "communicator", "it was finalized before");
-  return drain();
+  return Status();
 }
 
 void Communicator::leave() {
@@ -384,6 +414,8 @@ bool Communicator::may_be_used() const {
 // --- The end ---------------------------------------------------------------------------------------------------------
 Status destroy(std::unique_ptr<Communicator> communicator) {
   Communicator& mine = *communicator;
+  mine.wait_idle();
+  if (!mine.joined()) return Status();
   (void)mine.drain();
   mine.leave();
   const bool in_peace = observe(mine.abort_word()) == 0;
@@ -411,6 +443,7 @@ void end_waits(Communicator& communicator, const std::string& why) {
 
 void abort(std::unique_ptr<Communicator> communicator) {
   Communicator& mine = *communicator;
+  if (!mine.joined()) return;  // its memory is its own
   end_waits(mine, "aborted it");
   mine.plane().end_meetings();
   mine.leave();

@@ -26,6 +26,7 @@ class HostQueue;
 
 // What children inherit unless they are told otherwise.
 struct CommunicatorSettings {
+  bool blocking = true;   // false: calls go on in the background (docs/decisions/0032)
   int traffic_class = 0;  // for device communicators that name none
   int rma_contexts = 1;   // 0: no host RMA
 };
@@ -36,7 +37,6 @@ struct CommunicatorOpening {
   Rank rank = 0;
   int device = 0;
   Seat seat = kAnySeat;  // in its parent
-  CommunicatorSettings settings;
 };
 
 inline constexpr const char* kRevokedHint =
@@ -50,17 +50,32 @@ struct KernelPage {
 
 class Communicator final : public ControlListener, public BackendListener, public MisuseListener {
  public:
-  // Collective. The arguments were checked.
-  static Result<std::unique_ptr<Communicator>> join(const CommunicatorOpening& opening);
+  // Knows nobody yet; only the functions of work in the background may be called.
+  explicit Communicator(const CommunicatorSettings& settings);
   ~Communicator() override;
+  // Collective, once. The arguments were checked.
+  Status join(const CommunicatorOpening& opening);
+
+  // --- Work in the background (any thread) ---
+  bool blocking() const;
+  // Until end_work() the communicator belongs to the work. Nests.
+  void begin_work();
+  // The first failure stays, as the asynchronous error.
+  void end_work(const Status& status);
+  void keep_failure(const Status& status);
+  bool busy() const;
+  // Blocks while it is.
+  void wait_idle() const;
+  // Has join() succeeded?
+  bool joined() const { return joined_; }
 
   // --- Fixed after join ---
   Rank rank() const { return opening_.rank; }
   int size() const { return opening_.size; }
   int device() const { return opening_.device; }
-  const CommunicatorSettings& settings() const { return opening_.settings; }
-  int traffic_class() const { return opening_.settings.traffic_class; }
-  int rma_contexts() const { return opening_.settings.rma_contexts; }
+  const CommunicatorSettings& settings() const { return settings_; }
+  int traffic_class() const { return settings_.traffic_class; }
+  int rma_contexts() const { return settings_.rma_contexts; }
   const Layout& layout() const { return layout_; }
   uint64_t identity() const { return identity_; }
   const GinChoice& gin() const { return gin_; }
@@ -86,7 +101,8 @@ class Communicator final : public ControlListener, public BackendListener, publi
   void* misuse_sink();
   // Raises what such a kernel has left there. Often, from the hang monitor's beat, and before the error is asked for.
   void notice_misuse();
-  // kOk, or the first thing that went wrong outside any call. That this rank revoked it is nothing wrong.
+  // kInProgress while busy; else kOk, or the first thing that went wrong outside any call or in the background. That
+  // this rank revoked it is nothing wrong.
   Status async_error() const;
   // Ends every wait of all ranks; the memory stays. kInvalidArgument if this rank did it before, or finalized.
   Status revoke();
@@ -126,8 +142,8 @@ class Communicator final : public ControlListener, public BackendListener, publi
   // Blocks until no kernel of this rank has a handle of the communicator among its arguments, and what kernels posted
   // is complete; ends early when the communicator is aborted, which ends them.
   Status drain();
-  // Second call: kInvalidArgument.
-  Status finalize();
+  // It is to be finalized now, by drain(). Second call: kInvalidArgument.
+  Status begin_finalize();
   // Said goodbye: no call and no kernel of this rank is to come. Any thread.
   bool left() const { return left_; }
   void leave();
@@ -136,7 +152,6 @@ class Communicator final : public ControlListener, public BackendListener, publi
   bool may_be_used() const;
 
  private:
-  explicit Communicator(const CommunicatorOpening& opening);
   Status exchange_memory();
   Status open_host_queue();
   Member describe_self() const;
@@ -148,7 +163,8 @@ class Communicator final : public ControlListener, public BackendListener, publi
   void on_error(AbortCause cause, Rank peer, const Status& status) override;
   bool on_misuse(const Misuse& misuse, const char* text) override;
 
-  const CommunicatorOpening opening_;
+  const CommunicatorSettings settings_;
+  CommunicatorOpening opening_;  // fixed after join
   const uint64_t identity_;
   const GinChoice gin_;
   Layout layout_;
@@ -159,6 +175,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
 
   mutable std::mutex mutex_;  // ended_by_, ended_here_, ending_, offered_place_
   Status ended_by_;           // kOk while it has not ended
+  Status failure_;            // of work in the background
   bool ended_here_ = false;   // this rank revoked it, and nothing had gone wrong
   bool ending_ = false;
   std::optional<UniqueId> offered_place_;
@@ -170,6 +187,8 @@ class Communicator final : public ControlListener, public BackendListener, publi
   std::atomic<HostQueue*> host_queue_{nullptr};
   std::unique_ptr<WindowSet> windows_;
   std::unique_ptr<DevCommSet> dev_comms_;
+  std::atomic<int> work_{0};
+  std::atomic<bool> joined_{false};
   std::atomic<bool> finalized_{false};
   std::atomic<bool> revoked_{false};
   std::atomic<bool> left_{false};

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "anygin/base/host_threads.h"
+#include "anygin/base/mutant.h"
+#include "anygin/comm/communicator.h"
+#include "anygin/comm/process_state.h"
 #include "anygin/simt/device.h"
 
 namespace anygin::comm {
@@ -24,14 +27,23 @@ Group& own_group() {
 
 // Jobs of one communicator, and where they stand in the group.
 struct Lane {
-  const Communicator* communicator = nullptr;
+  Communicator* communicator = nullptr;
   std::vector<size_t> jobs;
 };
+
+bool is_blocking(const GroupJob& job) {
+  return job.communicator != nullptr ? job.communicator->blocking() : job.blocking;
+}
+
+// May it wait for other ranks? Rounds are only put on streams.
+bool may_wait(const GroupJob& job) {
+  return job.kind == JobKind::kJoin || job.kind == JobKind::kWindow || job.kind == JobKind::kDevComm;
+}
 
 std::vector<Lane> sort_by_communicator(const std::vector<GroupJob>& jobs) {
   std::vector<Lane> lanes;
   for (size_t i = 0; i < jobs.size(); ++i) {
-    const Communicator* communicator = jobs[i].communicator;
+    Communicator* communicator = jobs[i].communicator;
     const auto same = [&](const Lane& lane) { return communicator != nullptr && lane.communicator == communicator; };
     auto lane = std::find_if(lanes.begin(), lanes.end(), same);
     if (lane == lanes.end()) lane = lanes.insert(lanes.end(), Lane{communicator, {}});
@@ -44,6 +56,14 @@ std::vector<Lane> sort_by_communicator(const std::vector<GroupJob>& jobs) {
   return lanes;
 }
 
+Status last_failure(const std::vector<Status>& results) {
+  Status last;
+  for (const Status& result : results) {
+    if (!result.ok()) last = result;
+  }
+  return last;
+}
+
 void run_lane(const Lane& lane, const std::vector<GroupJob>& jobs, std::vector<Status>& results) {
   const int before = simt::current_device();
   for (const size_t i : lane.jobs) {
@@ -51,6 +71,32 @@ void run_lane(const Lane& lane, const std::vector<GroupJob>& jobs, std::vector<S
     results[i] = jobs[i].run();
   }
   simt::set_current_device(before);
+}
+
+// The jobs of non-blocking communicators. Those that only put work on streams are done at once.
+Status run_in_background(const std::vector<Lane>& lanes, const std::vector<GroupJob>& jobs) {
+  const auto shared = std::make_shared<const std::vector<GroupJob>>(jobs);
+  std::vector<Status> results(jobs.size());
+  bool goes_on = false;
+  for (const Lane& lane : lanes) {
+    if (std::none_of(lane.jobs.begin(), lane.jobs.end(), [&](size_t i) { return may_wait(jobs[i]); })) {
+      run_lane(lane, jobs, results);
+      continue;
+    }
+    goes_on = true;
+    if (lane.communicator != nullptr) lane.communicator->begin_work();
+    for (const size_t i : lane.jobs) {
+      if (jobs[i].begin) jobs[i].begin();
+    }
+    ProcessState::get().in_background([lane, shared] {
+      std::vector<Status> outcomes(shared->size());
+      run_lane(lane, *shared, outcomes);
+      if (lane.communicator != nullptr) lane.communicator->end_work(last_failure(outcomes));
+    });
+  }
+  const Status failed = last_failure(results);
+  if (!failed.ok() || !goes_on) return failed;
+  return Status(Cause::kInProgress, "group", "it goes on in the background; ncclCommGetAsyncError tells its result");
 }
 
 Status check_captures(const std::vector<GroupJob>& jobs) {
@@ -87,6 +133,11 @@ std::shared_ptr<GroupRound> group_round(JobKind kind, const Communicator* commun
 
 Status group_submit(GroupJob job) {
   if (group_active()) {
+    const std::vector<GroupJob>& others = own_group().jobs;
+    if (!others.empty() && is_blocking(others.front()) != is_blocking(job)) {
+      return Status(Cause::kBlockingMixed, "group",
+                    "calls on blocking and on non-blocking communicators; a group of each would be right");
+    }
     own_group().jobs.push_back(std::move(job));
     return Status();
   }
@@ -106,6 +157,8 @@ Status group_end() {
   ANYGIN_TRY(check_captures(jobs));
   std::vector<Status> results(jobs.size());
   const std::vector<Lane> lanes = sort_by_communicator(jobs);
+  if (!jobs.empty() && !is_blocking(jobs.front()) && !MUTANT(comm_waits_though_non_blocking))
+    return run_in_background(lanes, jobs);
   std::vector<std::thread> helpers;
   for (size_t i = 1; i < lanes.size(); ++i) {
     helpers.emplace_back([&, i] {
@@ -118,11 +171,7 @@ Status group_end() {
     const BlockingCall waiting;
     for (std::thread& helper : helpers) helper.join();
   }
-  Status last;
-  for (const Status& result : results) {
-    if (!result.ok()) last = result;
-  }
-  return last;
+  return last_failure(results);
 }
 
 }  // namespace anygin::comm

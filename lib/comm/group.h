@@ -27,19 +27,23 @@ class GroupRound {
 
 struct GroupJob {
   JobKind kind = JobKind::kJoin;
-  const Communicator* communicator = nullptr;  // null for a join: each is a communicator of its own
-  int device = 0;                              // current while it runs
+  Communicator* communicator = nullptr;  // null for a join: each is a communicator of its own
+  int device = 0;                        // current while it runs
   std::function<Status()> run;
   std::shared_ptr<GroupRound> round = nullptr;  // what `run` launches, if it is one
+  bool blocking = true;                         // for a join without a communicator; others are asked
+  std::function<void()> begin = nullptr;        // at the end of the group, before anything goes on in the background
 };
 
 void group_start();
 // Runs the jobs: those of one communicator in order, several communicators at the same time on threads of their own.
+// Those of non-blocking communicators that may wait for other ranks go on in the background: kInProgress.
 // If a call of the group failed nothing runs; kInvalidUsage if streams of some rounds capture and of others do not.
 // Returns the last error of the group. kInvalidUsage without a start.
 Status group_end();
 bool group_active();
-// Runs the job now, or at the end of the group.
+// Runs the job now, or at the end of the group. kInvalidArgument if the group has jobs of communicators that are
+// blocking and this one is not, or the other way round.
 Status group_submit(GroupJob job);
 // The round of the open group that has this kind and communicator, or null.
 std::shared_ptr<GroupRound> group_round(JobKind kind, const Communicator* communicator);

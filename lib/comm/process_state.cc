@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "anygin/base/env_real.h"
+#include "anygin/base/host_threads.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
 #include "anygin/comm/hang.h"
@@ -74,8 +75,12 @@ PeerProcess* ProcessState::peer(uint64_t nonce) {
 // --- Communicators ---------------------------------------------------------------------------------------------------
 void ProcessState::enlist(Communicator& communicator) {
   const std::lock_guard lock(mutex_);
-  alive_.insert(&communicator);
   all_.insert(&communicator);
+}
+
+void ProcessState::admit(Communicator& communicator) {
+  const std::lock_guard lock(mutex_);
+  alive_.insert(&communicator);
 }
 
 bool ProcessState::is_alive(const void* communicator) const {
@@ -129,6 +134,25 @@ void ProcessState::keep_aborted(std::unique_ptr<Communicator> communicator) {
   const std::lock_guard lock(mutex_);
   all_.erase(communicator.get());
   aborted_.push_back(std::move(communicator));
+}
+
+void ProcessState::in_background(std::function<void()> work) {
+  const auto done = std::make_shared<std::atomic<bool>>(false);
+  std::thread thread([work = std::move(work), done] {
+    const ApiCall call("a call in the background");
+    work();
+    done->store(true);
+  });
+  std::vector<Helper> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto goes_on = [](const Helper& helper) { return !helper.done->load(); };
+    const auto first_ended = std::partition(helpers_.begin(), helpers_.end(), goes_on);
+    std::move(first_ended, helpers_.end(), std::back_inserter(ended));
+    helpers_.erase(first_ended, helpers_.end());
+    helpers_.push_back({done, std::move(thread)});
+  }
+  for (Helper& helper : ended) helper.thread.join();
 }
 
 // --- Windows ---------------------------------------------------------------------------------------------------------

@@ -4,12 +4,14 @@
 // (docs/decisions/0001).
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "anygin/base/bootstrap.h"
@@ -53,7 +55,10 @@ class ProcessState {
   Status add_peer(uint64_t nonce, const Gift& page, const Gift& heap);
   PeerProcess* peer(uint64_t nonce);
 
+  // visit() comes to it: it has joined.
   void enlist(Communicator& communicator);
+  // Its handle is one that programs may use.
+  void admit(Communicator& communicator);
   // False if `communicator` is not alive: destroyed, aborted, or never one.
   bool is_alive(const void* communicator) const;
   // The caller alone ends the communicator from now on; null if somebody else does, or it is none.
@@ -69,6 +74,9 @@ class ProcessState {
   // Destroys them, and what waited for this before, as soon as no kernel may use any of them: now, or at a later call.
   void free_when_unused(std::vector<std::unique_ptr<Communicator>> communicators);
   void keep_aborted(std::unique_ptr<Communicator> communicator);
+
+  // Runs `work` on a thread of its own, and returns.
+  void in_background(std::function<void()> work);
 
   // Windows that host functions find by their view.
   void add_window(const void* view, Window& window);
@@ -91,6 +99,11 @@ class ProcessState {
   std::vector<std::vector<std::unique_ptr<Communicator>>> unused_soon_;  // ranks of one communicator together
   std::vector<std::unique_ptr<Communicator>> aborted_;
   std::map<const void*, Window*> windows_;
+  struct Helper {
+    std::shared_ptr<std::atomic<bool>> done;
+    std::thread thread;
+  };
+  std::vector<Helper> helpers_;  // those that are done are joined when another starts
 };
 
 }  // namespace anygin::comm

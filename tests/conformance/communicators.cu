@@ -55,6 +55,13 @@ void use_host_transfers(Rank& rank, ncclComm_t comm, ncclWindow_t window, char* 
 }
 #endif
 
+// What a call on a non-blocking communicator comes to; of a blocking one, the result itself.
+void settle(Rank& rank, ncclComm_t comm, ncclResult_t result, const char* what) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (result == ncclInProgress && std::chrono::steady_clock::now() < until) rank.must(ncclCommGetAsyncError(comm, &result), what);
+  rank.must(result, what);
+}
+
 // Windows, a device communicator, an all-to-all in a kernel, and the host's transfers. `members`: who the ranks are.
 void exercise(Rank& rank, ncclComm_t comm, const std::vector<int>& members, int lsa_size) {
   int size = 0, own = -1;
@@ -66,10 +73,10 @@ void exercise(Rank& rank, ncclComm_t comm, const std::vector<int>& members, int 
   void* buffer = nullptr;
   ncclWindow_t window = nullptr;
   rank.must(ncclMemAlloc(&buffer, 4096), "ncclMemAlloc");
-  rank.must(ncclCommWindowRegister(comm, buffer, 4096, &window, NCCL_WIN_COLL_SYMMETRIC), "ncclCommWindowRegister");
+  settle(rank, comm, ncclCommWindowRegister(comm, buffer, 4096, &window, NCCL_WIN_COLL_SYMMETRIC), "ncclCommWindowRegister");
   ncclDevCommRequirements_t reqs = Rank::requirements();
   ncclDevComm dev_comm;
-  rank.must(ncclDevCommCreate(comm, &reqs, &dev_comm), "ncclDevCommCreate");
+  settle(rank, comm, ncclDevCommCreate(comm, &reqs, &dev_comm), "ncclDevCommCreate");
   rank.expect_eq(dev_comm.lsaSize, lsa_size, "ranks of an LSA team");
   Members names{};
   std::copy(members.begin(), members.end(), names.ids);
@@ -121,6 +128,35 @@ CONFORMANCE_CASE_WITH(shrink_without_some_ranks_keeps_the_order_of_the_others, 4
   rank.must(ncclCommShrink(rank.comm, excluded, 1, &child, nullptr, NCCL_SHRINK_DEFAULT), "ncclCommShrink");
   exercise(rank, child, {0, 2, 3}, 1);
   rank.must(ncclCommDestroy(child), "ncclCommDestroy");
+}
+
+// --- Non-blocking --------------------------------------------------------------------------------------------------------
+// Whatever may wait for other ranks says ncclInProgress and goes on; the communicator refuses calls meanwhile.
+CONFORMANCE_CASE_WITH(a_non_blocking_communicator_is_asked_for_its_results, 3, {"ANYGIN_TOPOLOGY=2,1"}) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t child = nullptr, grandchild = nullptr;
+  rank.must(ncclCommSplit(rank.comm, 0, 0, &child, &config), "ncclCommSplit of a blocking communicator");
+  exercise(rank, child, {0, 1, 2}, 1);
+  // Rank 2 comes later: until then nobody can be through.
+  if (rank.rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  rank.expect_eq(static_cast<int>(ncclCommSplit(child, 0, -rank.rank, &grandchild, nullptr)), static_cast<int>(ncclInProgress), "a split in the background");
+  if (grandchild == nullptr) return rank.fail("the handle is not there at once");
+  if (rank.rank != 2) {
+    int count = 0;
+    rank.expect_eq(static_cast<int>(ncclCommCount(grandchild, &count)), static_cast<int>(ncclInvalidArgument), "a question to a communicator in progress");
+    ncclResult_t state = ncclSuccess;
+    rank.must(ncclCommGetAsyncError(child, &state), "ncclCommGetAsyncError");
+    rank.expect_eq(static_cast<int>(state), static_cast<int>(ncclInProgress), "the parent's state");
+  }
+  settle(rank, child, ncclInProgress, "the parent");
+  settle(rank, grandchild, ncclInProgress, "the child");
+  exercise(rank, grandchild, {2, 1, 0}, 1);
+  for (const ncclComm_t comm : {grandchild, child}) {
+    rank.expect_eq(static_cast<int>(ncclCommFinalize(comm)), static_cast<int>(ncclInProgress), "finalize");
+    settle(rank, comm, ncclInProgress, "finalize");
+    rank.must(ncclCommDestroy(comm), "ncclCommDestroy");
+  }
 }
 
 // --- Revoke --------------------------------------------------------------------------------------------------------------

@@ -3,9 +3,8 @@
 // can do is in tests/conformance/communicators.cu.
 #include <atomic>
 
+#include "support/reaches.h"
 #include "unit/nccl_ranks.h"
-
-#define REACHES(name, text) EXPECT_EQ((text).rfind(#name ": ", 0), 0u) << (text)
 
 namespace anygin::comm {
 namespace {

@@ -36,7 +36,9 @@ ncclResult_t init_with(ncclConfig_t config) {
   ncclUniqueId id;
   ANYGIN_NCCL_OK(ncclGetUniqueId(&id));
   ncclComm_t comm = nullptr;
-  const ncclResult_t result = ncclCommInitRankConfig(&comm, 1, id, 0, &config);
+  ncclResult_t result = ncclCommInitRankConfig(&comm, 1, id, 0, &config);
+  while (result == ncclInProgress && ncclCommGetAsyncError(comm, &result) == ncclSuccess) {
+  }
   ANYGIN_NCCL_OK(ncclCommDestroy(comm));
   return result;
 }
