@@ -29,6 +29,8 @@ foreach(compiler ${ANYGIN_GXX} ${ANYGIN_CLANGXX})
   anygin_compile_test(device_all_2_32.${label} ${cxx} ${nccl_kernels} -DANYGIN_NCCL_VERSION=23203
     ${CMAKE_CURRENT_LIST_DIR}/device_all.cu)
   anygin_compile_test(not_yet_alone.${label} ${cxx} ${nccl_kernels} ${CMAKE_CURRENT_LIST_DIR}/not_yet.cu)
+  anygin_compile_test(span_15.${label} ${cxx} ${nccl_kernels} -DUSE_SPAN_15 ${CMAKE_CURRENT_LIST_DIR}/not_yet.cu)
+  set_tests_properties(compile_nccl.span_15.${label} PROPERTIES PASS_REGULAR_EXPRESSION "id_beyond_the_last_span")
   foreach(use GDAKI)
     anygin_compile_test(not_yet_${use}.${label} ${cxx} ${nccl_kernels} -DUSE_${use} ${CMAKE_CURRENT_LIST_DIR}/not_yet.cu)
     set_tests_properties(compile_nccl.not_yet_${use}.${label} PROPERTIES PASS_REGULAR_EXPRESSION "not yet: .*docs/api-coverage.md")

@@ -38,6 +38,16 @@ struct ncclCoopLanes {
   NCCL_DEVICE_INLINE void sync() { __syncwarp(lmask); }
 };
 
+namespace anygin {
+namespace coop {
+inline constexpr int kLastSpan = 14;
+// Not constexpr: an id beyond the last one is no constant, and the span's barrier refuses it when it runs.
+ANYGIN_NCCL_HOST_DEVICE inline int id_beyond_the_last_span(int id) {
+  return id;
+}
+}  // namespace coop
+}  // namespace anygin
+
 // Warps [warp0, warp0 + nWarps) of the block. `id` names the span: 0 to 14, and no two spans that are in use at a time
 // share one (contract A.16).
 struct ncclCoopWarpSpan {
@@ -46,7 +56,9 @@ struct ncclCoopWarpSpan {
   ANYGIN_NCCL_HOST_DEVICE constexpr ncclCoopWarpSpan(int firstWarp, int warps, int spanId)
       : warp0(static_cast<uint32_t>(firstWarp) & 0xffu),
         nWarps(static_cast<uint32_t>(warps) & 0xffu),
-        id(static_cast<uint32_t>(spanId) & 0xffu) {}
+        id(static_cast<uint32_t>(spanId > anygin::coop::kLastSpan ? anygin::coop::id_beyond_the_last_span(spanId)
+                                                                  : spanId) &
+           0xffu) {}
   NCCL_DEVICE_INLINE int thread_rank() const { return static_cast<int>(threadIdx.x) - 32 * static_cast<int>(warp0); }
   NCCL_DEVICE_INLINE int size() const { return 32 * static_cast<int>(nWarps); }
   NCCL_DEVICE_INLINE int num_threads() const { return size(); }
@@ -198,7 +210,7 @@ struct Scratch {
   alignas(16) char space[16];
 };
 struct SpanScratches {
-  Scratch of_id[15];
+  Scratch of_id[kLastSpan + 2];  // the last one for ids beyond, until their barrier refuses them
 };
 
 // `T` fits; everybody calls. The first sync keeps the last broadcast's readers apart from this store.
@@ -250,7 +262,8 @@ NCCL_DEVICE_INLINE T ncclCoopBcast(ncclCoopLanes coop, T value, int root, bool e
 }
 template <typename T>
 NCCL_DEVICE_INLINE T ncclCoopBcast(ncclCoopWarpSpan coop, T value, int root, bool entrySync = true) {
-  void* scratch = &static_cast<anygin::coop::SpanScratches*>(ncclCoopBcast_WarpSpan_stash())->of_id[coop.id];
+  void* scratch = &static_cast<anygin::coop::SpanScratches*>(ncclCoopBcast_WarpSpan_stash())
+                       ->of_id[coop.id > anygin::coop::kLastSpan ? anygin::coop::kLastSpan + 1 : coop.id];
   return anygin::coop::through_scratch(coop, value, root, entrySync, scratch);
 }
 template <typename T>
