@@ -238,11 +238,11 @@ bool ProgramThreads::can_go_on(Thread& thread, ActionList& out) const {
   return false;
 }
 
-// A loop that asks, sleeps and asks again. Of one that watches the clock time ends the wait: it gets on, in steps that
-// grow while nothing else moves.
+// A loop that asks, perhaps sleeps, and asks again. For one that watches the clock without sleeping time goes on, in
+// steps that grow while nothing else moves.
 bool ProgramThreads::only_polls(Thread& thread, ActionList& out) const {
   constexpr Time kFirstStep = kMicrosecond, kLastStep = 1000 * kSecond;
-  if (thread.state == State::kSleeps) return !thread.woken && !thread.watches_clock;
+  if (thread.state == State::kSleeps) return !thread.woken;
   if (thread.state != State::kPolls) return false;
   if (thread.watches_clock && out.now() >= thread.clock_at) {
     thread.clock_step = thread.clock_step == 0 ? kFirstStep : thread.clock_step * 2;

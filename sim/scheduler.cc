@@ -84,11 +84,16 @@ void Scheduler::offer(const Candidate& candidate) {
   any_progress_ |= !candidate.slot->actions[candidate.index].only_polls;
 }
 
-// Nothing moves now, or what can run has only looked around: on to the next wake-up. Not for ever, where all that ever
-// wakes up are loops that pause between two looks.
+// Nothing moves now, or what can run has only looked around: on to the next wake-up.
 bool Scheduler::jump() {
-  if (next_wake_ == kNever || ++jumps_in_vain_ > kJumpsInVain) return false;
-  clock_.advance_to(std::max(clock_.now() + 1, next_wake_));
+  if (next_wake_ == kNever) return false;
+  const Time now = clock_.now(), in_vain = now - moved_at_;
+  Time to = std::max(now + 1, next_wake_);
+  if (++jumps_in_vain_ > kPatientJumps) {
+    if (in_vain > kLastHope) return false;
+    to = std::max(to, now + in_vain / 8);
+  }
+  clock_.advance_to(to);
   polls_in_vain_ = cost_in_vain_ = 0;
   return true;
 }
@@ -102,6 +107,7 @@ Scheduler::Moved Scheduler::step() {
     }
     if (any_progress_) {
       polls_in_vain_ = cost_in_vain_ = jumps_in_vain_ = 0;
+      moved_at_ = clock_.now();
     } else {
       ++polls_in_vain_;
       if (next_wake_ != kNever && polls_in_vain_ > candidates_.size() && jump()) continue;

@@ -22,8 +22,11 @@ class Scheduler {
   // Loops of the program that only look at memory are let run so often while nothing else can; then nobody will end
   // their wait. A wait through the library is judged at once.
   static constexpr uint64_t kPollsInVain = 200'000;
-  static constexpr uint64_t kJumpsInVain = 4'000;  // polls with pauses, which cost more
-  static constexpr uint64_t kHostPoll = 16;        // so do those of a host thread: one counts for so many
+  static constexpr uint64_t kHostPoll = 16;  // those of a host thread cost more: one counts for so many
+  // Loops that pause between two looks: time goes on from pause to pause so often, then in steps of an eighth of what
+  // has passed in vain, so that whatever else is to come comes. Behind the last hope nothing is.
+  static constexpr uint64_t kPatientJumps = 1'000;
+  static constexpr Time kLastHope = 1000 * kSecond;
 
   Scheduler(VirtualClock& clock, SimChoices& choices) : clock_(clock), choices_(choices) {}
 
@@ -86,6 +89,7 @@ class Scheduler {
   uint64_t polls_in_vain_ = 0;  // since time went on, or anything moved
   uint64_t cost_in_vain_ = 0;   // of them: polls of host threads count kHostPoll times
   uint64_t jumps_in_vain_ = 0;  // of time, since anything moved
+  Time moved_at_ = 0;           // when anything did
   bool stopped_ = false;
   std::function<void()> observer_;
   Action last_;

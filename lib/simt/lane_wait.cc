@@ -16,7 +16,7 @@ namespace anygin::simt {
 WaitOutcome LaneRunner::park(Waiter& waiter) {
   ParkRecord record{&waiter, WaitOutcome::kSatisfied};
   block_->parked.push_back({&record, static_cast<uint16_t>(block_->current)});
-  block_->idle_polls = is_pause(waiter) && !block_->polled_clock ? block_->idle_polls + 1 : 0;
+  block_->idle_polls = is_pause(waiter) ? block_->idle_polls + 1 : 0;
   if (trace_) [[unlikely]]
     trace_wait(TraceKind::kWaitBegin, waiter);
   switch_away(*block_);

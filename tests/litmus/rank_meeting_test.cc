@@ -30,7 +30,7 @@ TEST(RankMeeting, OneThatFailsEndsTheOthers) {
       if (bootstrap.rank() == bad) return Status(Cause::kSystemCall, "rank", "no memory");
       return all_gather_value(bootstrap, "numbers", 1).status();
     });
-    EXPECT_EQ(status.message(), "rank: no memory") << "rank " << bad;
+    EXPECT_EQ(status.detail(), "rank: no memory") << "rank " << bad;
   }
 }
 
@@ -40,14 +40,14 @@ TEST(RankMeeting, OneThatLeavesAndCallsThatDiffer) {
                 .run_on_all([&](Bootstrap& bootstrap) {
                   return bootstrap.rank() == 1 ? Status() : all_gather_value(bootstrap, "numbers", 1).status();
                 })
-                .message(),
+                .detail(),
             "numbers: a rank has ended and does not come");
   RankMeeting differing(2);
   EXPECT_EQ(differing
                 .run_on_all([&](Bootstrap& bootstrap) {
                   return all_gather_value(bootstrap, bootstrap.rank() == 0 ? "names" : "numbers", 1).status();
                 })
-                .message(),
+                .detail(),
             "numbers: rank 0 is in 'names'");
 }
 
