@@ -188,6 +188,10 @@ inline int run_example(int argc, char** argv, const RankMain& rank_main) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], "-r") == 0) ranks = std::atoi(argv[i + 1]);
   }
+  if (ranks < 1) {
+    std::fprintf(stderr, "-r: how many ranks run as threads; a number from 1 on would be right\n");
+    return 2;
+  }
   int devices = 0;
   CHECK_CUDA(cudaGetDeviceCount(&devices));
   CHECK_NCCL(ncclGetUniqueId(&id));

@@ -23,6 +23,11 @@ int run_steps(RankEnv& env, const std::vector<moe::Choice>& table) {
     std::fprintf(stderr, "moe: %d ranks; a divisor of %d experts would be right\n", env.ranks, moe::kExperts);
     std::exit(2);
   }
+  if (table.size() < static_cast<size_t>(env.ranks)) {
+    std::fprintf(stderr, "moe: a table of %zu tokens for %d ranks; at least one each would be right\n", table.size(),
+                 env.ranks);
+    std::exit(2);
+  }
   const moe::Court court{env.ranks, table.size() / static_cast<size_t>(env.ranks)};
   const size_t first = static_cast<size_t>(env.rank) * court.tokens;
   const auto mine = table.begin() + static_cast<ptrdiff_t>(first);

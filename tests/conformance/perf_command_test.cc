@@ -145,11 +145,31 @@ TEST(PerfCommandFiles, hold_values_line_by_line_and_curves) {
     EXPECT_THAT(picture, HasSubstr(text));
 }
 
+TEST(PerfCommandTable, is_read_line_by_line_and_a_wrong_one_is_named) {
+  const std::string file = ::testing::TempDir() + "anygin_routing.csv";
+  const auto run_with = [&](const std::string& lines) {
+    std::ofstream(file) << "token,expert_a,weight_a,expert_b,weight_b\n" + lines;
+    return perf("moe --ranks 2 --tokens 8 --turns 1 --table " + file);
+  };
+  EXPECT_EQ(run_with("0,3,9,15,7\n1,0,16,2,0\n").code, 0);
+  for (const std::string bad : {"1,3,9,16,7", "1,-1,9,15,7", "1,3,9,3,7", "2,3,9,15,7", "1,3,9,15", "one", ""}) {
+    const CommandResult run = run_with("0,3,9,15,7\n" + bad + "\n2,3,9,15,7\n");
+    EXPECT_EQ(run.code, 2) << run.output;
+    EXPECT_THAT(run.output,
+                HasSubstr(file + ": line 3: token,expert,weight,expert,weight with two experts of 0 to 15"));
+  }
+  EXPECT_EQ(run_with("").code, 2);
+}
+
 struct Refused {
   const char* arguments;
   int code;
   const char* why;
 };
+
+void PrintTo(const Refused& refused, std::ostream* out) {
+  *out << refused.arguments;
+}
 
 class PerfCommandUsage : public ::testing::TestWithParam<Refused> {};
 
