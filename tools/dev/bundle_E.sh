@@ -12,6 +12,8 @@ rm -rf "$folder"
 mkdir -p "$folder"/{examples,conformance,bench,lib,prefix/cuda/bin,prefix/cuda/lib} "$folder"/cpu/{examples,prefix/cpu/bin,prefix/cpu/lib}
 cp -L "$build"/prefix/cuda/bin/* "$folder/prefix/cuda/bin/"
 cp -L "$build"/prefix/cuda/lib/*.so* "$folder/prefix/cuda/lib/"
+mkdir -p "$folder/prefix/cuda/share"
+cp -r "$build/prefix/cuda/share/anygin" "$folder/prefix/cuda/share/"
 for kind in examples conformance bench; do
   find "$build/$kind" -maxdepth 1 -type f -executable -exec cp {} "$folder/$kind/" \;
 done

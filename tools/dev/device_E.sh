@@ -118,7 +118,11 @@ examples() {
   for ranks in 2 4 8; do
     step "ring, $ranks ranks as threads" 12 "$here/examples/ring" -r $ranks
     step "alltoall, $ranks ranks as threads" 12 "$here/examples/alltoall_gin" -r $ranks
+    step "overlap, $ranks ranks as threads" 12 "$here/examples/overlap" -r $ranks
+    step "moe, $ranks ranks as threads" 12 "$here/examples/moe" -t "$here/prefix/cuda/share/anygin/moe_routing.csv" -r $ranks
+    step "alltoall of nodes, $ranks ranks as threads" 12 "$here/examples/alltoall_hybrid" -r $ranks
   done
+  ANYGIN_TOPOLOGY=2x4 ANYGIN_DEVICES=8 step "alltoall of nodes, 8 ranks, 2 nodes" 12 "$here/examples/alltoall_hybrid" -r 8
   ANYGIN_DEVICES=8 step "alltoall, 8 ranks as threads on 8 shown devices" 12 "$here/examples/alltoall_gin" -r 8
   ANYGIN_PROFILE=relaxed ANYGIN_DEVICES=8 step "alltoall, 8 ranks, relaxed" 12 "$here/examples/alltoall_gin" -r 8
   ANYGIN_TOPOLOGY=2x4 ANYGIN_DEVICES=8 step "alltoall, 8 ranks, 2 nodes" 12 "$here/examples/alltoall_gin" -r 8
@@ -196,6 +200,7 @@ bench() {
 # The tool's own table, with NVSHMEM's figure beside it.
 perf() {
   step "anygin perf, threads" 100 "$anygin" perf
+  step "anygin perf, all tests" 100 "$anygin" perf all --max 1048576 --turns 500
   step "anygin perf, processes" 100 "$anygin" perf --procs
   nvshmem
 }
