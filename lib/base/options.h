@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every environment variable of ours and NCCL's that we honour, parsed once into one struct. An unknown ANYGIN_* or a
-// bad value is an error that names the valid choices. `anygin env` prints this table.
+// bad value is an error that names the valid choices; an unknown NCCL_GIN_* is a warning. `anygin env` prints this
+// table, the parameter functions of nccl.h read it.
 #pragma once
 
 #include <cstdint>
@@ -50,13 +51,24 @@ struct Options {
   int nccl_lsa_team_size = 0;                 // NCCL_LSA_TEAM_SIZE
   int nccl_cross_nic = 2;                     // NCCL_CROSS_NIC
   int nccl_nvls_enable = 2;                   // NCCL_NVLS_ENABLE
+  int nccl_gin_contexts_per_comm = 16;        // NCCL_GIN_CONTEXTS_PER_COMM
+  int nccl_num_rma_ctx = -1;                  // NCCL_NUM_RMA_CTX; -1: what ncclConfig_t says
+  int nccl_enable_version_check = 1;          // NCCL_ENABLE_VERSION_CHECK
+  bool nccl_param_dump_all = false;           // NCCL_PARAM_DUMP_ALL
+
+  std::vector<std::string> warnings;  // of NCCL_GIN_* names that mean nothing here; told once
 };
+
+enum class OptionType : uint8_t { kText, kInt32, kUint64 };
 
 // A variable as the help shows it.
 struct OptionInfo {
   std::string_view name, default_value, meaning;
+  OptionType type = OptionType::kText;
 };
 ArrayView<const OptionInfo> option_table();
+// What `options` holds for the variable of that name, as text; nothing if there is no such variable.
+std::optional<std::string> option_value(const Options& options, std::string_view name);
 
 // Parses "NAME=value" strings (environ's form).
 Result<Options> parse_options(ArrayView<const char* const> environment);

@@ -5,6 +5,8 @@
 
 #include <iterator>
 
+#include "anygin/base/mutant.h"
+
 namespace anygin {
 namespace {
 
@@ -28,6 +30,7 @@ Cause cause_of_number(uint8_t number) {
 }
 
 std::string Status::message() const {
+  if (MUTANT(status_without_name)) return detail();
   return ok() ? "ok" : fmt::format("{}: {}", info_of(cause_).name, detail());
 }
 

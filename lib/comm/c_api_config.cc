@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "anygin/base/options.h"
+
 namespace anygin::comm {
 namespace {
 
@@ -70,6 +72,7 @@ Result<ncclConfig_t> resolve_config(const ncclConfig_t* given) {
     return bad(fmt::format("minCTAs is {}, more than maxCTAs, {}", config.minCTAs, config.maxCTAs));
   }
   if (config.graphUsageMode == 2) config.graphStreamOrdering = 1;
+  if (options().nccl_num_rma_ctx >= 0) config.numRmaCtx = options().nccl_num_rma_ctx;
   return config;
 }
 

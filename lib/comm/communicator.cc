@@ -70,6 +70,7 @@ Member Communicator::describe_self() const {
                {"ANYGIN_NIC", o.nic},
                {"ANYGIN_FABRIC", o.fabric},
                {"NCCL_GIN_TYPE", std::to_string(o.nccl_gin_type)},
+               {"NCCL_GIN_CONTEXTS_PER_COMM", std::to_string(o.nccl_gin_contexts_per_comm)},
                {"NCCL_WIN_ENABLE", std::to_string(o.nccl_win_enable)},
                {"NCCL_LSA_TEAM_SIZE", std::to_string(o.nccl_lsa_team_size)},
                {"NCCL_CROSS_NIC", std::to_string(o.nccl_cross_nic)},

@@ -16,6 +16,7 @@
 #include "anygin/comm/control_plane.h"
 #include "anygin/comm/layout.h"
 #include "anygin/comm/process_state.h"
+#include "anygin/comm/registrations.h"
 
 namespace anygin::comm {
 
@@ -78,6 +79,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
   int rma_contexts() const { return settings_.rma_contexts; }
   const Layout& layout() const { return layout_; }
   uint64_t identity() const { return identity_; }
+  Registrations& registrations() { return registrations_; }
   const GinChoice& gin() const { return gin_; }
   // Can every rank reach every other one over the network, or only its rail? Both false without GIN.
   bool reaches_all() const;
@@ -166,6 +168,7 @@ class Communicator final : public ControlListener, public BackendListener, publi
   const CommunicatorSettings settings_;
   CommunicatorOpening opening_;  // fixed after join
   const uint64_t identity_;
+  Registrations registrations_;
   const GinChoice gin_;
   Layout layout_;
   KernelPage* page_ = nullptr;

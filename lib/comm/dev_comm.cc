@@ -8,6 +8,7 @@
 
 #include "anygin/base/kernel_side.h"
 #include "anygin/base/mutant.h"
+#include "anygin/base/options.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
@@ -19,7 +20,6 @@ namespace anygin::comm {
 namespace {
 
 constexpr const char* kWhere = "device communicator creation";
-constexpr uint32_t kContextsGranted = 16;  // at least, where the backend can (docs/decisions/0014)
 constexpr unsigned char kProxyDevice = 2;  // NCCL_NET_DEVICE_GIN_PROXY
 
 // floor((2^32-1)/x) + (x is a power of two), truncated: 1 -> 0 means "divide by one" (contract 1.4).
@@ -187,7 +187,9 @@ Status DevCommSet::open_contexts(const DevCommWish& wish, Entry& entry, Resource
     return refuse(fmt::format("{} counters are needed, at most {} are possible", layout.counters, can.counters_max));
   }
   ContextRequest request;
-  contexts = std::min(std::max(static_cast<uint32_t>(r.ginContextCount), kContextsGranted), can.contexts_max);
+  // At least so many, where the backend can (docs/decisions/0014).
+  const auto least = static_cast<uint32_t>(options().nccl_gin_contexts_per_comm);
+  contexts = std::min(std::max(static_cast<uint32_t>(r.ginContextCount), least), can.contexts_max);
   request.contexts = contexts;
   request.signals = layout.signals;
   request.counters = layout.counters;

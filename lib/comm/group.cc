@@ -174,4 +174,14 @@ Status group_end() {
   return last_failure(results);
 }
 
+Status group_simulate() {
+  Group& group = own_group();
+  if (group.depth == 0) return Status(Cause::kGroupNotOpen, "group", "it ends without a start in this thread");
+  if (MUTANT(group_simulation_runs)) return group_end();
+  if (--group.depth > 0) return Status();
+  const Status error = std::move(group.error);
+  group = Group{};
+  return error;
+}
+
 }  // namespace anygin::comm

@@ -41,6 +41,8 @@ void group_start();
 // If a call of the group failed nothing runs; kInvalidUsage if streams of some rounds capture and of others do not.
 // Returns the last error of the group. kInvalidUsage without a start.
 Status group_end();
+// Ends the group as group_end() does, and runs nothing.
+Status group_simulate();
 bool group_active();
 // Runs the job now, or at the end of the group. kInvalidArgument if the group has jobs of communicators that are
 // blocking and this one is not, or the other way round.

@@ -207,7 +207,8 @@ Tree read_tree(const std::string& root_path) {
   read_folder(root, "tests/compile", tree.compile);
   read_folder(root, "lib/include", tree.headers);
   tree.names = read_file(root / "tests/coverage/names.txt");
-  tree.not_yet = read_file(root / "lib/comm/c_api_not_yet.cc");
+  const std::filesystem::path not_yet = root / "lib/comm/c_api_not_yet.cc";  // while there is such a function
+  if (std::filesystem::exists(not_yet)) tree.not_yet = read_file(not_yet);
   tree.document = read_file(root / "docs/api-coverage.md");
   return tree;
 }

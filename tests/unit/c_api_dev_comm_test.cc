@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device communicators through nccl.h: layout, refusals and error rows of contract 2.8.
+#include <cuda_runtime.h>
+
 #include "anygin/base/wait.h"
 #include "unit/nccl_ranks.h"
 
@@ -233,6 +235,53 @@ TEST(CApiDevComm, BackendsThatAreNotThereAreRefusedByName) {
     EXPECT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclInternalError);
     EXPECT_TRUE(last_error_says("NCCL_GIN_ENABLE")) << last_error();
   });
+}
+
+TEST(CApiDevComm, TheEnvironmentRaisesTheContexts) {
+  const WithOptions with([](Options& o) { o.nccl_gin_contexts_per_comm = 40; });
+  on_comms(1, [](ncclComm_t comm, int) {
+    ncclDevCommRequirements_t reqs = full();
+    for (const auto& [asked, granted] : {std::pair{4, 40u}, std::pair{48, 48u}}) {
+      ncclDevComm made;
+      reqs.ginContextCount = asked;
+      ASSERT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclSuccess) << last_error();
+      EXPECT_EQ(made.ginContextCount, granted);
+      ANYGIN_NCCL_OK(ncclDevCommDestroy(comm, &made));
+    }
+  });
+}
+
+// Nodes without a NIC between them: a program asks, and takes its other way.
+TEST(CApiDevComm, WithoutANicPropertiesSaySoAndHostCollectivesGoOn) {
+  const WithOptions with([](Options& o) {
+    o.nic = "none";
+    o.topology.ranks_of_node = {1, 1};
+  });
+  on_comms(
+      2,
+      [](ncclComm_t comm, int rank) {
+        ncclCommProperties_t props = NCCL_COMM_PROPERTIES_INITIALIZER;
+        ANYGIN_NCCL_OK(ncclCommQueryProperties(comm, &props));
+        EXPECT_EQ(props.ginType, NCCL_GIN_TYPE_NONE);
+        EXPECT_EQ(props.railedGinType, NCCL_GIN_TYPE_NONE);
+        EXPECT_FALSE(props.deviceApiSupport);
+        EXPECT_FALSE(props.hostRmaSupport);
+        EXPECT_EQ(props.nLsaTeams, 2);
+        const DeviceMemory memory(4096);
+        ncclWindow_t window = reinterpret_cast<ncclWindow_t>(memory.at());
+        ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, memory.at(), 4096, &window, NCCL_WIN_COLL_SYMMETRIC));
+        EXPECT_EQ(window, nullptr);
+        ncclDevCommRequirements_t reqs = full();
+        ncclDevComm made;
+        EXPECT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclInvalidUsage);
+        EXPECT_TRUE(last_error_says("ANYGIN_NIC is none")) << last_error();
+        auto* const words = reinterpret_cast<int32_t*>(memory.at());
+        words[0] = rank + 1;
+        ANYGIN_NCCL_OK(ncclAllReduce(words, words, 1, ncclInt32, ncclSum, comm, nullptr));
+        EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+        EXPECT_EQ(words[0], 3);
+      },
+      [](int rank) { EXPECT_EQ(cudaSetDevice(rank), cudaSuccess); });
 }
 
 TEST(CApiDevComm, RailsOnly) {

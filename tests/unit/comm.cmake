@@ -3,7 +3,7 @@ anygin_test(unit_comm
     hang_test.cc joining_faults_test.cc)
 
 anygin_test(unit_nccl
-  SOURCES c_api_children_test.cc c_api_non_blocking_test.cc c_api_comm_test.cc c_api_not_yet_test.cc c_api_fields_test.cc c_api_config_test.cc c_api_window_test.cc window_memory_test.cc c_api_dev_comm_test.cc
+  SOURCES c_api_children_test.cc c_api_non_blocking_test.cc c_api_comm_test.cc c_api_memory_test.cc c_api_param_test.cc c_api_fields_test.cc c_api_config_test.cc c_api_window_test.cc window_memory_test.cc c_api_dev_comm_test.cc
     c_api_exchange_test.cc c_api_collectives_test.cc c_api_host_rma_test.cc c_api_host_rma_checks_test.cc
     c_api_host_rma_streams_test.cc error_causes_test.cc
   LIBS nccl cudart)

@@ -168,6 +168,8 @@ TEST(ErrorCauses, DeviceCommunicators) {
     REACHES_BY(GIN_ERR_MULTICAST_TEAM, ncclInvalidArgument,
                refused([&](Requirements& r) { r.teamRequirementsList = &team; }));
     ANYGIN_NCCL_OK(refused([](Requirements&) {}));
+    EXPECT_EQ(made.magic, static_cast<unsigned>(NCCL_API_MAGIC));
+    EXPECT_EQ(made.version, static_cast<unsigned>(NCCL_VERSION_CODE));
     ANYGIN_NCCL_OK(ncclDevCommDestroy(comm, &made));
     REACHES_BY(GIN_ERR_DEVCOMM_UNKNOWN, ncclInternalError, ncclDevCommDestroy(comm, &made));
   });

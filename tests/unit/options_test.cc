@@ -124,11 +124,58 @@ TEST(Options, ARandomSeedIsDrawnAndPrinted) {
 }
 
 TEST(Options, TheTableIsWhatTheParserKnows) {
-  EXPECT_EQ(option_table().size(), 25u);
+  EXPECT_EQ(option_table().size(), 31u);
   for (const OptionInfo& info : option_table()) {
     EXPECT_FALSE(info.meaning.empty()) << info.name;
     EXPECT_FALSE(info.default_value.empty()) << info.name;
   }
+}
+
+TEST(Options, OtherNamesOfAVariable) {
+  EXPECT_EQ(good("NCCL_GIN_BACKEND=proxy").nccl_gin_type, 2);
+  EXPECT_EQ(good("NCCL_GIN_BACKEND=gpi").nccl_gin_type, 4);
+  EXPECT_EQ(good("NCCL_GIN_BACKEND=any").nccl_gin_type, -1);
+  EXPECT_EQ(good("NCCL_GIN_BACKEND=3").nccl_gin_type, 3);
+  EXPECT_EQ(refusal("NCCL_GIN_BACKEND=pigeon"),
+            "NCCL_GIN_BACKEND='pigeon' is not valid; valid: any, proxy, gdaki, gpi");
+  EXPECT_EQ(good("NCCL_PROXY_THREADS=3").engine_threads, 3);
+  EXPECT_EQ(good("NCCL_GIN_CONTEXTS_PER_COMM=64").nccl_gin_contexts_per_comm, 64);
+  EXPECT_EQ(good("NCCL_NUM_RMA_CTX=0").nccl_num_rma_ctx, 0);
+  EXPECT_EQ(good("NCCL_ENABLE_VERSION_CHECK=0").nccl_enable_version_check, 0);
+  EXPECT_TRUE(good("NCCL_PARAM_DUMP_ALL=true").nccl_param_dump_all);
+  const Result<Options> both = parse({"NCCL_PROXY_THREADS=1", "ANYGIN_ENGINE_THREADS=1"});
+  ASSERT_FALSE(both.ok());
+  EXPECT_EQ(both.status().text(),
+            "ANYGIN_ENGINE_THREADS and NCCL_PROXY_THREADS are one variable; only one of them would be right");
+}
+
+TEST(Options, UnknownNamesOfGinAreWarnedOf) {
+  using Warnings = std::vector<std::string>;
+  EXPECT_EQ(good("NCCL_GIN_ENABEL=0").warnings,
+            Warnings{"there is no variable NCCL_GIN_ENABEL; the nearest one is NCCL_GIN_ENABLE"});
+  EXPECT_EQ(good("NCCL_GIN_PLUGIN=x").warnings, Warnings{"NCCL_GIN_PLUGIN has no effect in this library"});
+  EXPECT_EQ(good("NCCL_GIN_ENABLE=0").warnings, Warnings{});
+  EXPECT_EQ(good("NCCL_IB_HCA=mlx5").warnings, Warnings{}) << "NCCL has many others";
+}
+
+TEST(OptionsDeathTest, AWarningIsToldOnceAndTheRunGoesOn) {
+  EXPECT_EXIT(
+      {
+        setenv("NCCL_GIN_TYP", "2", 1);
+        options();
+        const int type = options().nccl_gin_type;
+        std::exit(type == -1 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0),
+      "^anygin WARN: there is no variable NCCL_GIN_TYP; the nearest one is NCCL_GIN_TYPE\n$");
+}
+
+TEST(Options, ValuesAreShownAsTheyWereRead) {
+  EXPECT_EQ(option_value(good("ANYGIN_TOPOLOGY=2x2,rail"), "ANYGIN_TOPOLOGY"), "2,2,rail");
+  EXPECT_EQ(option_value(good("ANYGIN_HANG_TIMEOUT=1.5"), "ANYGIN_HANG_TIMEOUT"), "1.5");
+  EXPECT_EQ(option_value(good("ANYGIN_COMM_TOKEN=00ff"), "ANYGIN_COMM_TOKEN"), "") << "a secret";
+  EXPECT_EQ(option_value(good("NCCL_GIN_BACKEND=gdaki"), "NCCL_GIN_TYPE"), "3");
+  EXPECT_EQ(option_value(Options{}, "NCCL_NONSENSE"), std::nullopt);
 }
 
 TEST(OptionsDeathTest, ABadEnvironmentEndsTheProcess) {
