@@ -23,7 +23,10 @@ class PromiseCheckers final : public Checker, public WireWatcher {
     flows_.on_event(event);
     queues_.on_event(event);
   }
-  void on_port_opened(Rank rank) override { flows_.on_port_opened(rank); }
+  void on_port_opened(Rank rank) override {
+    flows_.on_port_opened(rank);
+    queues_.on_port_opened(rank);
+  }
   void on_port_closed(Rank rank) override {
     flows_.on_port_closed(rank);
     queues_.on_port_closed(rank);

@@ -32,7 +32,17 @@ void QueueChecker::on_event(const TraceEvent& event) {
   if (event.kind == TraceKind::kLocalDone && is_named(event)) return take_done(event);
 }
 
+void QueueChecker::on_port_opened(Rank rank) {
+  if (++open_[rank] > 1) shared_.insert(rank);
+}
+
 void QueueChecker::on_port_closed(Rank rank) {
+  const bool whose_is_known = shared_.count(rank) == 0;
+  if (--open_[rank] <= 0) {
+    open_.erase(rank);
+    shared_.erase(rank);
+  }
+  if (!whose_is_known) return;
   for (const auto& [name, ring] : rings_) {
     if (ring.rank == rank && !ring.taken.empty()) {
       complain(ring, fmt::format("{} operations were not complete when the communicator ended", ring.taken.size()));

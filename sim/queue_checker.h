@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,7 +35,9 @@ class QueueChecker final : public Checker {
   void set_words(Words words) { words_ = std::move(words); }
 
   void on_event(const TraceEvent& event) override;
-  // Every port of the process with that rank is closed in peace when its communicator ends.
+  void on_port_opened(Rank rank);
+  // Every port of the process with that rank is closed in peace when its communicator ends. Where a rank of that number
+  // had several at a time (children, communicators side by side) it is not known whose queues end: they are not judged.
   void on_port_closed(Rank rank);
 
  private:
@@ -67,6 +70,8 @@ class QueueChecker final : public Checker {
   Words words_;
   std::map<Name, Ring> rings_;         // by the word of their credit
   std::map<Name, uint64_t> counters_;  // what each must hold
+  std::map<Rank, int> open_;           // ports
+  std::set<Rank> shared_;              // had several since all were closed
   Ring* decoding_ = nullptr;           // its post comes next
 };
 

@@ -126,7 +126,8 @@ Result<std::vector<Gift>> ControlPlane::all_gather(const char* kind, const Gift&
   return status;
 }
 
-// Whose part did not come: the dead are named before those who left, and both before an abort that they caused.
+// Whose part did not come: the dead are named before those who left, and before an abort that they caused. Who leaves
+// after an abort has ended nothing.
 Status ControlPlane::check_complete_locked(const char* kind) const {
   Status status;
   for (size_t i = 0; i < peers_.size(); ++i) {
@@ -134,7 +135,7 @@ Status ControlPlane::check_complete_locked(const char* kind) const {
     if (!peer.link || !peer.gathers.empty()) continue;
     const std::string who = fmt::format("rank {} (process {}) ", i, members_[i].pid);
     if (peer.dead) return Status(Cause::kPeerDied, kind, who + "died");
-    if (peer.left) {
+    if (peer.left && (abort_word_ == nullptr || observe(abort_word_) == 0)) {
       status = Status(Cause::kPeerLeft, kind, who + "has destroyed the communicator");
     } else if (status.ok()) {
       status = Status(Cause::kAborted, kind, "the communicator was aborted");

@@ -213,6 +213,64 @@ CONFORMANCE_CASE_WITH(P32_revoke_ends_every_wait_and_leaves_questions, 3, {"ANYG
   rank.comm = nullptr;
 }
 
+// A host call that waits for the others ends with the revoke of one of them.
+CONFORMANCE_CASE(P32_revoke_ends_a_host_call, 3) {
+  void* buffer = nullptr;
+  rank.must(ncclMemAlloc(&buffer, 4096), "ncclMemAlloc");
+  if (rank.rank == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    rank.must(ncclCommRevoke(rank.comm, NCCL_REVOKE_DEFAULT), "ncclCommRevoke");
+  } else {
+    const auto since = std::chrono::steady_clock::now();
+    ncclWindow_t never = nullptr;
+    expect_refused(rank, ncclCommWindowRegister(rank.comm, buffer, 4096, &never, NCCL_WIN_COLL_SYMMETRIC), ncclRemoteError, "a collective call without the one that revoked");
+    if (std::chrono::steady_clock::now() - since > std::chrono::milliseconds(1100)) rank.fail("the call outlived the revoke by more than 1 s");
+    expect_refused(rank, ncclCommWindowRegister(rank.comm, buffer, 4096, &never, NCCL_WIN_COLL_SYMMETRIC), ncclRemoteError, "the next one");
+  }
+  rank.abandon();
+}
+
+#if defined(ANYGIN_TARGET_CPU)
+// A stream that waits for a peer's host signal is let go, too.
+CONFORMANCE_CASE(P32_revoke_ends_a_wait_of_a_stream, 2) {
+  const ncclWaitSignalDesc_t from{1, 1 - rank.rank, 0, 0};
+  rank.must(ncclWaitSignal(1, const_cast<ncclWaitSignalDesc_t*>(&from), rank.comm, rank.stream), "ncclWaitSignal");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  if (rank.rank == 1) rank.must(ncclCommRevoke(rank.comm, NCCL_REVOKE_DEFAULT), "ncclCommRevoke");
+  const auto since = std::chrono::steady_clock::now();
+  rank.expect_lost(cudaStreamSynchronize(rank.stream), "the stream's error after the revoke");
+  if (std::chrono::steady_clock::now() - since > std::chrono::milliseconds(1000)) rank.fail("the stream's wait outlived the revoke by more than 1 s");
+  (void)cudaGetLastError();  // the stream has told it
+  if (rank.rank == 0) rank.must(ncclCommRevoke(rank.comm, NCCL_REVOKE_DEFAULT), "ncclCommRevoke of one that was told");
+  ncclComm_t child = nullptr;
+  rank.must(ncclCommSplit(rank.comm, 0, 0, &child, nullptr), "ncclCommSplit of a revoked communicator");
+  exercise(rank, child, {0, 1}, 2);
+  rank.must(ncclCommDestroy(child), "ncclCommDestroy");
+  rank.abandon();
+}
+
+// --- Grow ----------------------------------------------------------------------------------------------------------------
+// Two ranks of four become a communicator, and take the others in again; these learn the id over the parent.
+CONFORMANCE_CASE_WITH(grow_takes_new_ranks_in, 4, {"ANYGIN_TOPOLOGY=2x2"}) {
+  const bool old = rank.rank < 2;
+  ncclComm_t small = nullptr, grown = nullptr;
+  rank.must(ncclCommSplit(rank.comm, old ? 0 : NCCL_SPLIT_NOCOLOR, 0, &small, nullptr), "ncclCommSplit");
+  const Outcome<ncclUniqueId> id(rank, WhenDone::kKeep);
+  if (rank.rank == 0) rank.must(ncclCommGetUniqueId(small, id.device()), "ncclCommGetUniqueId");
+  rank.must(ncclBroadcast(id.device(), id.device(), sizeof(ncclUniqueId), ncclChar, 0, rank.comm, rank.stream), "ncclBroadcast");
+  rank.finish();
+  if (old) {
+    rank.must(ncclCommGrow(small, 4, rank.rank == 0 ? id.device() : nullptr, -1, &grown, nullptr), "ncclCommGrow");
+    exercise(rank, small, {0, 1}, 2);
+    rank.must(ncclCommDestroy(small), "ncclCommDestroy");
+  } else {
+    rank.must(ncclCommGrow(nullptr, 4, id.device(), rank.rank, &grown, nullptr), "ncclCommGrow of a new rank");
+  }
+  exercise(rank, grown, {0, 1, 2, 3}, 2);
+  rank.must(ncclCommDestroy(grown), "ncclCommDestroy");
+}
+#endif
+
 // --- Recovery ------------------------------------------------------------------------------------------------------------
 // Rank 1 is lost while the others wait for it in a kernel. They see the error, revoke, shrink, and finish with right data.
 CONFORMANCE_CASE_WITH(P32_survivors_of_a_lost_rank_shrink_and_go_on, 4, {"ANYGIN_TOPOLOGY=2x2"}, 1) {

@@ -119,6 +119,22 @@ TEST_F(QueueCheckerTest, CreditComesBackWithTheCompletionAndOnce) {
   EXPECT_THAT(complaints_.back(), HasSubstr("credit is given back to 0x0 when an operation completes"));
 }
 
+// The rings may be the other one's, which was aborted.
+TEST_F(QueueCheckerTest, OfTwoCommunicatorsItIsNotKnownWhoseQueuesEnd) {
+  checker_.on_port_opened(2);
+  checker_.on_port_opened(2);
+  take(kFirst);
+  checker_.on_port_closed(2);
+  EXPECT_THAT(complaints_, IsEmpty());
+  done(kFirst);  // it went on
+  checker_.on_port_closed(2);
+  EXPECT_THAT(complaints_, IsEmpty());
+  checker_.on_port_opened(2);
+  take(kFirst + 1);
+  checker_.on_port_closed(2);
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("1 operations were not complete when the communicator ended")));
+}
+
 TEST_F(QueueCheckerTest, ACommunicatorThatEndsHasEmptyQueues) {
   take(kFirst);
   checker_.on_port_closed(1);
