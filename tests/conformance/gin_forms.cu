@@ -164,6 +164,70 @@ CONFORMANCE_CASE(Forms_of_a_put_write_the_same, 2) {
   }
 }
 
+// --- Requests --------------------------------------------------------------------------------------------------------
+// P11: many requests are outstanding; other threads than those that asked wait for them, in reverse order, twice each.
+constexpr int kRequests = 32;
+
+__global__ void many_requests(ncclDevComm comm, ncclWindow_t source, ncclWindow_t mine, unsigned* wrong) {
+  __shared__ ncclGinRequest_t requests[kRequests];
+  const ncclGin gin(comm, 0);
+  const ncclTeam world = ncclTeamWorld(comm);
+  const int t = static_cast<int>(threadIdx.x);
+  const int peer = t % world.nRanks;
+  gin.get(world, peer, source, 64 * static_cast<size_t>(t), mine, 64 * static_cast<size_t>(t), 64);
+  gin.flushAsync(world, static_cast<uint32_t>(peer), &requests[t]);
+  __syncthreads();
+  const int other = kRequests - 1 - t;
+  ncclGinRequest_t copy = requests[other];
+  gin.wait(copy);
+  gin.wait(requests[other]);
+  const int from = other % world.nRanks;
+  for (int i = 0; i < 8; ++i) {
+    if (local(mine)[8 * other + i] != word_of(from, 9, 8 * other + i)) atomicAdd(wrong, 1u);
+  }
+  ncclGinBarrier(ncclCoopCta{}, gin, ncclTeamTagWorld{}, 0);
+}
+
+CONFORMANCE_CASE(P11_requests_are_waited_for_by_other_threads_in_any_order, 3) {
+  const Window source = rank.window(4096), mine = rank.window(4096);
+  for (int i = 0; i < 8 * kRequests; ++i) source.words()[i] = 1000000ull * static_cast<uint64_t>(rank.rank + 1) + 9000 + static_cast<uint64_t>(i);
+  const ncclDevComm comm = rank.dev_comm();  // all have written
+  Outcome<unsigned> wrong(rank);
+  many_requests<<<1, kRequests, 0, rank.stream>>>(comm, source.handle, mine.handle, wrong.device());
+  rank.finish();
+  rank.expect_eq(wrong.get(), 0u, "words that differ");
+}
+
+// Windows of before the first device communicator with GIN and of after it are as good as each other (contract 2.7).
+__global__ void both_windows(ncclDevComm comm, ncclWindow_t before, ncclWindow_t after, uint64_t* got) {
+  const ncclGin gin(comm, 0);
+  const ncclTeam world = ncclTeamWorld(comm);
+  const int right = (world.rank + 1) % world.nRanks;
+  local(before)[8] = 50 + static_cast<uint64_t>(world.rank);
+  local(after)[8] = 60 + static_cast<uint64_t>(world.rank);
+  gin.put(world, right, after, 0, before, 64, 8);
+  gin.put(world, right, before, 0, after, 64, 8, ncclGin_StrongSignalInc{0});
+  gin.waitSignal(ncclCoopThread{}, 0, 1);
+  got[0] = local(after)[0];
+  got[1] = local(before)[0];
+  ncclGinBarrier(ncclCoopThread{}, gin, ncclTeamTagWorld{}, 0);
+}
+
+struct Pair {
+  uint64_t at[2];
+};
+
+CONFORMANCE_CASE(Windows_of_before_and_after_a_device_communicator, 2) {
+  const Window before = rank.window(4096);
+  const ncclDevComm comm = rank.dev_comm();
+  const Window after = rank.window(8192);
+  Outcome<Pair> got(rank);
+  both_windows<<<1, 1, 0, rank.stream>>>(comm, before.handle, after.handle, got.device()->at);
+  rank.finish();
+  rank.expect_eq(got.get().at[0], 50u + static_cast<unsigned>(1 - rank.rank), "the word from before to after");
+  rank.expect_eq(got.get().at[1], 60u + static_cast<unsigned>(1 - rank.rank), "the word from after to before");
+}
+
 // --- Signals by address ----------------------------------------------------------------------------------------------
 // Every action by address: its cell adds up, and a payload put before a strong one is there.
 struct Cells {

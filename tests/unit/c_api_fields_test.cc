@@ -46,6 +46,42 @@ TEST(CApiFields, OfADeviceCommunicator) {
   });
 }
 
+// In a group nothing is written before its end, then all at once.
+TEST(CApiFields, OutPointersAreWrittenAtTheGroupsEnd) {
+  on_comms(2, [](ncclComm_t comm, int) {
+    const DeviceMemory memory(4096);
+    ncclDevResourceHandle_t buffer = 77;
+    ncclGinSignal_t signals = 77;
+    ncclDevResourceRequirements_t node{};
+    node.bufferSize = 256;
+    node.outBufferHandle = &buffer;
+    node.ginSignalCount = 2;
+    node.outGinSignalStart = &signals;
+    ncclDevCommRequirements_t reqs = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+    reqs.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
+    reqs.ginSignalCount = 3;
+    reqs.lsaBarrierCount = 1;
+    reqs.resourceRequirementsList = &node;
+    ncclDevComm made{};
+    ncclWindow_t window = nullptr;
+    ANYGIN_NCCL_OK(ncclGroupStart());
+    ANYGIN_NCCL_OK(ncclDevCommCreate(comm, &reqs, &made));
+    ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, memory.at(), 4096, &window, NCCL_WIN_COLL_SYMMETRIC));
+    reqs.ginSignalCount = 9;  // copied when asked for
+    EXPECT_EQ(made.magic, 0u);
+    EXPECT_EQ(window, nullptr);
+    EXPECT_EQ(signals, 77u);
+    EXPECT_EQ(buffer, 77u);
+    ANYGIN_NCCL_OK(ncclGroupEnd());
+    EXPECT_EQ(made.magic, static_cast<unsigned>(NCCL_API_MAGIC));
+    EXPECT_NE(window, nullptr);
+    EXPECT_EQ(signals, 3u);
+    EXPECT_EQ(buffer, 1u) << "behind the barrier, in units of 128 bytes";
+    ANYGIN_NCCL_OK(ncclDevCommDestroy(comm, &made));
+    ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
+  });
+}
+
 TEST(CApiFields, OfAWindowTable) {
   on_comms(2, [](ncclComm_t comm, int) {
     const DeviceMemory memory(8192);

@@ -107,6 +107,56 @@ TEST(NcclTeam, the_difference_names_every_other_rank_once_and_in_order) {
   });
 }
 
+// Drawn by a fixed rule, so that each run sees the same ones.
+class Draws {
+ public:
+  int below(int limit) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int>((state_ >> 33) % static_cast<uint64_t>(limit));
+  }
+  // A divisor of `number`.
+  int divisor(int number) {
+    int found = 1;
+    do {
+      found = 1 + below(number);
+    } while (number % found != 0);
+    return found;
+  }
+
+ private:
+  uint64_t state_ = 1;
+};
+
+// Contract B.2: factors of factors, in either direction, of up to 400 ranks.
+TEST(NcclTeam, random_teams_keep_every_formula) {
+  Draws draws;
+  for (int turn = 0; turn < 2000; ++turn) {
+    const int nRanks = 1 + draws.below(400);
+    const ncclDevComm comm = comm_of(nRanks, draws.divisor(nRanks), draws.below(nRanks));
+    const ncclTeam world = ncclTeamWorld(comm);
+    const ncclTeam parent = draws.below(2) == 0 ? ncclTeamInnerFactor(world, draws.divisor(nRanks))
+                                                : ncclTeamOuterFactor(world, draws.divisor(nRanks));
+    const int size = draws.divisor(parent.nRanks);
+    ncclTeam subset = draws.below(2) == 0 ? ncclTeamInnerFactor(parent, size) : ncclTeamOuterFactor(parent, size);
+    if (draws.below(3) == 0) subset = {subset.nRanks, subset.nRanks - 1 - subset.rank, -subset.stride};
+    ASSERT_EQ(ncclTeamRankToWorld(comm, parent, parent.rank), comm.rank);
+    ASSERT_EQ(ncclTeamRankToWorld(comm, subset, subset.rank), comm.rank);
+    const std::vector<int> of_parent = world_ranks(comm, parent), of_subset = world_ranks(comm, subset);
+    for (int r = 0; r < parent.nRanks; ++r) {
+      const auto found = std::find(of_subset.begin(), of_subset.end(), of_parent[static_cast<size_t>(r)]);
+      ASSERT_EQ(ncclTeamRankIsMember(subset, parent, r), found != of_subset.end());
+      if (found == of_subset.end()) continue;
+      ASSERT_EQ(ncclTeamRankToTeam(subset, parent, r), found - of_subset.begin());
+      ASSERT_EQ(ncclTeamRankToTeam(parent, subset, static_cast<int>(found - of_subset.begin())), r);
+    }
+    for (int r = 0; r < subset.nRanks; ++r) ASSERT_TRUE(ncclTeamRankIsMember(parent, subset, r));
+    expect_difference(comm, parent, subset);
+    if (::testing::Test::HasFatalFailure()) return;
+    const int lsa = ncclTeamRankToLsa(comm, subset, 0);
+    ASSERT_EQ(lsa - comm.lsaRank, of_subset[0] - comm.rank);
+  }
+}
+
 TEST(NcclTeam, out_of_range_ranks_are_not_clamped) {
   const ncclDevComm comm = comm_of(8, 4, 5);
   EXPECT_EQ(ncclTeamRankToWorld(comm, ncclTeamLsa(comm), -1), 3);
