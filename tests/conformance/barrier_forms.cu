@@ -3,6 +3,8 @@
 // timed form says when a member is missing (contract 8.1 to 8.3).
 #include "conformance.h"
 
+#if CONFORMANCE_SINCE_2_30
+
 namespace {
 
 using conformance::local;
@@ -219,5 +221,7 @@ CONFORMANCE_CASE_WITH(P21_every_timed_barrier_says_when_a_member_is_missing, 4, 
 }
 
 }  // namespace
+
+#endif  // CONFORMANCE_SINCE_2_30
 
 int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }

@@ -23,9 +23,9 @@ constexpr int kThreads = 64;
 // P17: every rank writes its round into everybody's slot before it enters; whoever left must see all slots at that round.
 // The slots are written through LSA, so one node holds all ranks here. Each rank in turn is late.
 template <typename Enter>
-__device__ void rounds(const ncclDevComm& comm, ncclWindow_t slots, uint64_t index, Enter enter, unsigned* early) {
+__device__ void rounds(const ncclDevComm& comm, ncclWindow_t slots, uint64_t index, uint64_t turns, Enter enter, unsigned* early) {
   const size_t base = index * static_cast<size_t>(comm.nRanks);
-  for (uint64_t turn = 1; turn <= kTurns; ++turn) {
+  for (uint64_t turn = 1; turn <= turns; ++turn) {
     if (turn % static_cast<uint64_t>(comm.nRanks) == static_cast<uint64_t>(comm.rank)) __nanosleep(100000);
     if (threadIdx.x == 0) {
       for (int peer = 0; peer < comm.nRanks; ++peer) {
@@ -45,17 +45,19 @@ __device__ void rounds(const ncclDevComm& comm, ncclWindow_t slots, uint64_t ind
   }
 }
 
-__global__ void gin_rounds(ncclDevComm comm, ncclWindow_t slots, unsigned* early) {
+#if CONFORMANCE_SINCE_2_30
+__global__ void gin_rounds(ncclDevComm comm, ncclWindow_t slots, uint64_t turns, unsigned* early) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, blockIdx.x);
-  rounds(comm, slots, blockIdx.x, [&] { barrier.sync(block, cuda::memory_order_acq_rel); }, &early[blockIdx.x]);
+  rounds(comm, slots, blockIdx.x, turns, [&] { barrier.sync(block, cuda::memory_order_acq_rel); }, &early[blockIdx.x]);
 }
+#endif
 
-__global__ void lsa_rounds(ncclDevComm comm, ncclWindow_t slots, bool multimem, unsigned* early) {
+__global__ void lsa_rounds(ncclDevComm comm, ncclWindow_t slots, uint64_t turns, bool multimem, unsigned* early) {
   const ncclCoopCta block;
   ncclLsaBarrierSession<ncclCoopCta> barrier(block, comm, ncclTeamTagLsa{}, blockIdx.x, multimem);
-  rounds(comm, slots, blockIdx.x, [&] { barrier.sync(block, cuda::memory_order_acq_rel); }, &early[blockIdx.x]);
+  rounds(comm, slots, blockIdx.x, turns, [&] { barrier.sync(block, cuda::memory_order_acq_rel); }, &early[blockIdx.x]);
 }
 
 constexpr int kIndices = 4;
@@ -67,35 +69,45 @@ template <typename Kernel>
 void run_rounds(Rank& rank, Kernel kernel, bool multimem = false) {
   const Window slots = rank.window(4096);
   ncclDevCommRequirements_t reqs = Rank::requirements();
+#if CONFORMANCE_SINCE_2_30
   reqs.worldGinBarrierCount = kIndices;
+#endif
   reqs.lsaBarrierCount = kIndices;
   reqs.lsaMultimem = multimem;
   const ncclDevComm comm = rank.dev_comm(reqs);
   Outcome<Early> early(rank);
-  kernel(comm, slots.handle, early.device()->at);
+  kernel(comm, slots.handle, rank.ranks > 4 && conformance::in_simulation() ? 8 : kTurns, early.device()->at);
   rank.finish();
   for (int i = 0; i < kIndices; ++i) rank.expect_eq(early.get().at[i], 0u, "ranks seen outside the round, index " + std::to_string(i));
 }
 
-CONFORMANCE_CASE(P17_nobody_leaves_a_barrier_before_all_have_entered, 4) {
-  run_rounds(rank, [&](const ncclDevComm& comm, ncclWindow_t slots, unsigned* early) {
-    gin_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, early);
+#if CONFORMANCE_SINCE_2_30
+void run_gin_rounds(Rank& rank) {
+  run_rounds(rank, [&](const ncclDevComm& comm, ncclWindow_t slots, uint64_t turns, unsigned* early) {
+    gin_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, turns, early);
   });
 }
+
+CONFORMANCE_CASE(P17_nobody_leaves_a_barrier_before_all_have_entered, 4) { run_gin_rounds(rank); }
+CONFORMANCE_CASE(Scenario_E21_the_barrier_of_two, 2) { run_gin_rounds(rank); }
+CONFORMANCE_CASE(Scenario_E21_the_barrier_of_three, 3) { run_gin_rounds(rank); }
+CONFORMANCE_CASE(Scenario_E21_the_barrier_of_eight, 8) { run_gin_rounds(rank); }
+#endif
 
 CONFORMANCE_CASE(P22_an_lsa_barrier_releases_and_acquires, 4) {
-  run_rounds(rank, [&](const ncclDevComm& comm, ncclWindow_t slots, unsigned* early) {
-    lsa_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, false, early);
+  run_rounds(rank, [&](const ncclDevComm& comm, ncclWindow_t slots, uint64_t turns, unsigned* early) {
+    lsa_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, turns, false, early);
   });
 }
 
+#if CONFORMANCE_SINCE_2_30
 // Where there is no multicast, the case says nothing.
 CONFORMANCE_CASE(P22_an_lsa_barrier_by_multicast_releases_and_acquires, 4) {
   ncclCommProperties_t properties = NCCL_COMM_PROPERTIES_INITIALIZER;
   rank.must(ncclCommQueryProperties(rank.comm, &properties), "ncclCommQueryProperties");
   if (!properties.multimemSupport) return;
   run_rounds(
-      rank, [&](const ncclDevComm& comm, ncclWindow_t slots, unsigned* early) { lsa_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, true, early); }, true);
+      rank, [&](const ncclDevComm& comm, ncclWindow_t slots, uint64_t turns, unsigned* early) { lsa_rounds<<<kIndices, kThreads, 0, rank.stream>>>(comm, slots, turns, true, early); }, true);
 }
 
 // P17: a later kernel reuses the index.
@@ -217,6 +229,8 @@ CONFORMANCE_CASE(P21_a_timed_barrier_returns_when_a_member_is_missing, 2) {
   rank.finish();
   rank.expect_eq(result.get(), rank.rank == 0 ? ncclTimeout : ncclSuccess, "result of the timed barrier");
 }
+#endif
+
 
 }  // namespace
 

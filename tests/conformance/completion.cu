@@ -75,6 +75,7 @@ CONFORMANCE_CASE(F6_a_source_is_read_at_any_moment_before_completion, 2) {
   if (rank.rank == 1 && may_reorder() && turns == 0) rank.fail("bytes written after the put arrived: never seen");
 }
 
+#if CONFORMANCE_SINCE_2_30
 __global__ void get_and_flush(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t mine, unsigned* wrong) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
@@ -99,6 +100,7 @@ CONFORMANCE_CASE(P10_after_flush_a_get_is_readable, 3) {
   rank.finish();
   rank.expect_eq(wrong.get(), 0u, "wrong words after get and flush");
 }
+#endif
 
 // F4: after a flush the destination may still be old. Rank 0 says so by a path of its own: another context.
 __global__ void flush_then_tell(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Turns turns, unsigned* stale) {
@@ -136,6 +138,7 @@ CONFORMANCE_CASE(F4_flush_says_nothing_about_the_destination, 2) {
   if (rank.rank == 1 && !may_reorder()) rank.expect_eq(stale.get(), 0u, "old d after the sender's flush, where completion is visibility");
 }
 
+#if CONFORMANCE_SINCE_2_30
 // F5: the counter of a put to one peer says nothing of a put to another.
 __global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, Turns turns, unsigned* overwritten) {
   const ncclCoopCta block;
@@ -262,6 +265,8 @@ CONFORMANCE_CASE(P33_a_full_queue_delays_and_never_drops, 3) {
     }
   }
 }
+#endif
+
 
 }  // namespace
 

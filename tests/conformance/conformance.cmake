@@ -1,7 +1,14 @@
 # Every case on every arm, a ctest test each: conformance.<case>.<arm>. Cases are found by their macro at configure time.
 set(ANYGIN_CONFORMANCE_DIR ${CMAKE_BINARY_DIR}/conformance)
 file(MAKE_DIRECTORY ${ANYGIN_CONFORMANCE_DIR})
-set(ANYGIN_CONFORMANCE_HEADERS conformance.h conformance_kernels.h conformance_rank.h)
+# `anygin conformance` finds the programs and their lists in the prefix.
+set(ANYGIN_CONFORMANCE_STAGED ${ANYGIN_PREFIX}/libexec/anygin/conformance)
+file(MAKE_DIRECTORY ${ANYGIN_CONFORMANCE_STAGED})
+foreach(list ${CMAKE_CURRENT_LIST_DIR}/arms.list ${CMAKE_SOURCE_DIR}/tests/mutants/mutants.list)
+  get_filename_component(name ${list} NAME)
+  file(CREATE_LINK ${list} ${ANYGIN_CONFORMANCE_STAGED}/${name} SYMBOLIC)
+endforeach()
+set(ANYGIN_CONFORMANCE_HEADERS conformance.h conformance_kernels.h conformance_launch.h conformance_names.h conformance_rank.h)
 list(TRANSFORM ANYGIN_CONFORMANCE_HEADERS PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 
 # Those that .ci/run repeats under every preset (label `ci`): one of each kind, ranks as threads.
@@ -24,6 +31,36 @@ set(ANYGIN_CONFORMANCE_CI
 # What the NIC may reorder, from least to most.
 set(ANYGIN_CONFORMANCE_PROFILES inorder cx7 relaxed srd)
 
+# What arms.list says of a case on an arm.
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/arms.list ANYGIN_CONFORMANCE_RULES REGEX "^[^#]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/arms.list)
+function(anygin_conformance_rules case arm skipped_out options_out)
+  set(skipped OFF)
+  set(options)
+  foreach(rule ${ANYGIN_CONFORMANCE_RULES})
+    if(NOT rule MATCHES "^([^ ]+) +([^ ]+) +(skip|check) +(.*)$")
+      message(FATAL_ERROR "tests/conformance/arms.list: '${rule}' is no rule")
+    endif()
+    set(verb ${CMAKE_MATCH_3})
+    set(text ${CMAKE_MATCH_4})
+    set(of_arm ${CMAKE_MATCH_2})
+    if(NOT case MATCHES "${CMAKE_MATCH_1}")
+      continue()
+    endif()
+    if(NOT arm MATCHES "${of_arm}")
+      continue()
+    endif()
+    if(verb STREQUAL skip)
+      set(skipped ON)
+    else()
+      separate_arguments(text)
+      list(APPEND options ${text})
+    endif()
+  endforeach()
+  set(${skipped_out} ${skipped} PARENT_SCOPE)
+  set(${options_out} ${options} PARENT_SCOPE)
+endfunction()
+
 # In the simulated world, ranks as threads: a few seeds each, every seed a run of its own.
 set(ANYGIN_CONFORMANCE_SIM_CI
   P1_a_weak_signal_covers_its_own_payload P2_a_strong_signal_covers_earlier_puts
@@ -34,39 +71,43 @@ function(anygin_conformance_simulated case profile program)
   if(ANYGIN_SANITIZE MATCHES "address|thread")
     return()  # their runtimes want to be the first library, and the simulated world's is
   endif()
-  set(name conformance.${case}.cpu/proxy/emu/sim/${profile}/threads)
+  set(arm cpu/proxy/emu/sim/${profile}/threads)
+  set(name conformance.${case}.${arm})
   set(labels conformance)
   if(case IN_LIST ANYGIN_CONFORMANCE_SIM_CI AND profile MATCHES "inorder|relaxed")
     list(APPEND labels ci)
   endif()
-  set(seeds 3)
-  set(expected)
-  if(case MATCHES "^P34")
-    set(expected --expect-hang)
-  elseif(case MATCHES "^P33|^P32_abort_leaves|^P32_abort_ends_a_spin")  # 20,000 operations, half a million steps; a kernel that computes for long
-    set(seeds 1)
-    set(expected --once)
+  anygin_conformance_rules(${case} ${arm} skipped options)
+  if(skipped)
+    return()
   endif()
-  add_test(NAME ${name} COMMAND ${ANYGIN_PREFIX}/bin/anygin check --seeds ${seeds} --profile ${profile} --timeout 15 --no-minimise
-    ${expected} -- ${program} ${case})
+  if(NOT "--seeds" IN_LIST options)
+    list(APPEND options --seeds 3)
+  endif()
+  add_test(NAME ${name} COMMAND ${ANYGIN_PREFIX}/bin/anygin check --profile ${profile} --timeout 15 --no-minimise ${options} -- ${program} ${case})
   set_tests_properties(${name} PROPERTIES TIMEOUT 20 LABELS "${labels}")
 endfunction()
 
-# anygin_conformance(FILE): conformance_<file> from <file>.cu.
+# anygin_conformance(FILE [FLAGS ...]): conformance_<file> from <file>.cu.
 function(anygin_conformance file)
-  set(program ${ANYGIN_CONFORMANCE_DIR}/conformance_${file})
+  set(program ${ANYGIN_CONFORMANCE_STAGED}/conformance_${file})
+  file(CREATE_LINK ${program} ${ANYGIN_CONFORMANCE_DIR}/conformance_${file} SYMBOLIC)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file}.cu)
-  anygin_add_program(conformance_${file} ${source} ${program} DEPENDS ${ANYGIN_CONFORMANCE_HEADERS})
+  cmake_parse_arguments(ARG "" "" "FLAGS" ${ARGN})
+  anygin_add_program(conformance_${file} ${source} ${program} DEPENDS ${ANYGIN_CONFORMANCE_HEADERS}
+    FLAGS -Xlinker "-rpath='$$ORIGIN/../../../lib'" ${ARG_FLAGS})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
   file(STRINGS ${source} lines REGEX "^CONFORMANCE_CASE")
   foreach(line ${lines})
     string(REGEX REPLACE "^CONFORMANCE_CASE[_A-Z]*\\(([A-Za-z0-9_]+),.*" "\\1" case "${line}")
-    if(ANYGIN_TARGET STREQUAL cuda AND case MATCHES "_spin")
-      continue()  # a GPU's kernels end in calls of the API only
-    endif()
     foreach(profile ${ANYGIN_CONFORMANCE_PROFILES})
       foreach(placement threads procs)
-        set(name conformance.${case}.${ANYGIN_TARGET}/proxy/emu/direct/${profile}/${placement})
+        set(arm ${ANYGIN_TARGET}/proxy/emu/direct/${profile}/${placement})
+        anygin_conformance_rules(${case} ${arm} skipped options)
+        if(skipped)
+          continue()
+        endif()
+        set(name conformance.${case}.${arm})
         set(labels conformance)
         if(placement STREQUAL threads AND case IN_LIST ANYGIN_CONFORMANCE_CI AND profile MATCHES "inorder|relaxed")
           list(APPEND labels ci)
@@ -85,10 +126,14 @@ function(anygin_conformance file)
   endforeach()
 endfunction()
 
-foreach(file signals completion values barriers gin_forms gin_c gin_masks barrier_forms lsa_data lsa_forms multimem multimem_narrow failure windows communicators)
+foreach(file signals words_as_signals completion values barriers wide_barriers scenarios_ordering scenarios_completion scenarios_errors
+             gin_forms gin_c gin_masks barrier_forms lsa_data lsa_forms multimem multimem_narrow failure windows communicators)
   anygin_conformance(${file})
 endforeach()
-if(ANYGIN_TARGET STREQUAL cpu)
+if(ANYGIN_TARGET STREQUAL cuda)
+  anygin_conformance(misuse)
+else()
+  anygin_conformance(misuse FLAGS -lcuda)
   foreach(file host_puts send_recv)  # not yet on the cuda target
     anygin_conformance(${file})
   endforeach()
@@ -109,6 +154,10 @@ target_compile_definitions(hang_report PRIVATE ANYGIN_EXAMPLES="${CMAKE_BINARY_D
   ANYGIN_SLOW_KERNELS="${ANYGIN_CONFORMANCE_DIR}/slow_kernels"
   ANYGIN_SLOW_KERNELS_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/slow_kernels.cu")
 add_dependencies(hang_report program_hang program_slow_kernels anygin_tool)
+
+anygin_test(conformance_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/conformance_command_test.cc LIBS anygin_run anygin_sim_core)
+target_compile_definitions(conformance_command PRIVATE ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin" ANYGIN_PREFIX_DIR="${ANYGIN_PREFIX}")
+add_dependencies(conformance_command program_conformance_signals program_conformance_host_puts anygin_tool)
 
 anygin_test(perf_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/perf_command_test.cc)
 target_compile_definitions(perf_command PRIVATE ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")

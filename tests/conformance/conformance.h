@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One body a line of the semantics, on every arm. Bodies use public API only. A program of cases runs its ranks itself, as
-// threads or as processes of its own, or is one rank when RANK and WORLD_SIZE are set (mpirun, srun, anygin run).
+// threads or as processes of its own, or is one rank of those that a launcher started (conformance_launch.h).
 //
 //   CONFORMANCE_CASE(P2_strong_signal_covers_earlier_puts, 2) { ... }       2: how many ranks
 //
@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "conformance_kernels.h"
+#include "conformance_launch.h"
 #include "conformance_rank.h"
 
 extern char** environ;
@@ -115,15 +116,13 @@ inline int run_case(const Case& test, bool processes, const char* program) {
     const size_t equals = setting.find('=');
     setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
   }
-  const char* const rank = std::getenv("RANK");
-  int failures;
-  if (rank != nullptr) {
-    const char* const local_rank = std::getenv("LOCAL_RANK");
-    failures = run_one_rank(test, std::atoi(rank), std::atoi(local_rank ? local_rank : rank), new_id());
-  } else {
-    failures = processes ? run_processes(test, program) : run_threads(test);
+  const Launched mine = launched();
+  if (!mine.as_process()) return processes ? run_processes(test, program) : run_threads(test);
+  if (mine.ranks != test.ranks) {
+    std::fprintf(stderr, "conformance: %s is a case of %d ranks, and %d were started\n", test.name, test.ranks, mine.ranks);
+    std::_Exit(2);
   }
-  return failures;
+  return run_one_rank(test, mine.rank, mine.local_rank, new_id());
 }
 
 // conformance_x [--procs] CASE: exit code 0 if every rank saw what the semantics say.

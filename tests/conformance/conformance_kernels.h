@@ -42,6 +42,9 @@ inline std::string profile() {
 inline bool may_reorder() { return profile() != "inorder"; }
 inline bool weak_signals_may_overtake() { return profile() == "relaxed" || profile() == "srd"; }
 
+// In the simulated world each step costs a thousand times as much: cases that need many take fewer.
+inline bool in_simulation() { return std::getenv("ANYGIN_WORLD") != nullptr; }
+
 // --- Until seen ------------------------------------------------------------------------------------------------------
 // Whether a freedom shows in one turn is up to the machine, too: threads that wait for a core come late. So a case goes
 // on until every rank that looks has seen it.

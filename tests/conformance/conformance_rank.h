@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cuda_runtime.h>
-#include <nccl.h>
-#include <nccl_device.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +12,8 @@
 #include <initializer_list>
 #include <string>
 #include <vector>
+
+#include "conformance_names.h"
 
 namespace conformance {
 
@@ -74,11 +74,15 @@ class Rank {
   }
   static ncclDevCommRequirements_t requirements() {
     ncclDevCommRequirements_t reqs = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+#if CONFORMANCE_SINCE_2_30
     reqs.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
+    reqs.worldGinBarrierCount = 2;
+#else
+    reqs.ginForceEnable = true;
+#endif
     reqs.ginContextCount = 4;
     reqs.ginSignalCount = 8;
     reqs.ginCounterCount = 8;
-    reqs.worldGinBarrierCount = 2;
     reqs.lsaBarrierCount = 2;
     return reqs;
   }
@@ -190,5 +194,15 @@ class Outcome {
   const WhenDone when_done_;
   T* device_ = nullptr;
 };
+
+// The end of a case whose kernel, on the rank's stream, sets *passed at its end. `good`: it did; else the kernel was left,
+// and the communicator's error tells each of `parts`. Either way the communicator ends here.
+inline void expect_end(Rank& rank, const Outcome<unsigned>& passed, bool good, std::initializer_list<std::string> parts = {}) {
+  const cudaError_t error = cudaStreamSynchronize(rank.stream);
+  good ? rank.must(error, "cudaStreamSynchronize") : rank.expect_lost(error, "the stream's error");
+  rank.expect_eq(*passed.device(), good ? 1u : 0u, "kernels that went on");
+  if (!good) rank.expect_async_error(ncclInvalidUsage, parts);
+  rank.abandon();
+}
 
 }  // namespace conformance

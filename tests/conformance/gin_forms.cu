@@ -3,6 +3,8 @@
 // 7.4, 7.6). Every form of an operation does the same.
 #include "conformance.h"
 
+#if CONFORMANCE_SINCE_2_30
+
 namespace {
 
 using conformance::local;
@@ -275,5 +277,7 @@ CONFORMANCE_CASE(P9_every_signal_by_address_adds_up_and_starts_again, 3) {
 }
 
 }  // namespace
+
+#endif  // CONFORMANCE_SINCE_2_30
 
 int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }

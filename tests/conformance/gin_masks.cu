@@ -5,6 +5,8 @@
 #define NCCL_GIN_GPI_ENABLE 1
 #include "conformance.h"
 
+#if CONFORMANCE_SINCE_2_30
+
 namespace {
 
 using conformance::local;
@@ -200,5 +202,7 @@ CONFORMANCE_CASE(Forms_the_layer_below_reaches_the_same, 3) {
 }
 
 }  // namespace
+
+#endif  // CONFORMANCE_SINCE_2_30
 
 int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }

@@ -7,6 +7,8 @@
 
 #include "conformance.h"
 
+#if CONFORMANCE_SINCE_2_30
+
 namespace {
 
 using conformance::Outcome;
@@ -285,5 +287,7 @@ CONFORMANCE_CASE(LLA2A_epochs_begin_at_two_and_go_on, 2) {
 }
 
 }  // namespace
+
+#endif  // CONFORMANCE_SINCE_2_30
 
 int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }

@@ -5,6 +5,8 @@
 
 #include "conformance.h"
 
+#if CONFORMANCE_SINCE_2_30
+
 namespace {
 
 using conformance::Outcome;
@@ -49,5 +51,7 @@ CONFORMANCE_CASE(Multimem_of_single_halves_where_experimental_code_is_permitted,
 }
 
 }  // namespace
+
+#endif  // CONFORMANCE_SINCE_2_30
 
 int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }

@@ -135,6 +135,7 @@ CONFORMANCE_CASE(P3_a_strong_signal_alone_covers_earlier_puts, 2) {
   rank.expect_eq(seen.stale_d + seen.stale_e, 0u, "turns with a stale earlier put");
 }
 
+#if CONFORMANCE_SINCE_2_30
 // Freedoms: reached where the profile allows them, absent where it does not.
 void expect_reached(Rank& rank, unsigned turns, const char* what) {
   if (rank.rank == 0) return;
@@ -155,11 +156,13 @@ CONFORMANCE_CASE(F2_the_granules_of_a_put_come_in_any_order, 2) {
   expect_reached(rank, seen.mixed, "d half old, half new");
   expect_reached(rank, seen.backwards, "a later granule of d before an earlier one");
 }
+#endif
 
 CONFORMANCE_CASE(P8_legacy_signals_are_strong_by_default, 2) {
   rank.expect_eq(run_put_put_signal(rank, First::kLegacy).stale_d, 0u, "turns with a stale earlier put");
 }
 
+#if CONFORMANCE_SINCE_2_30
 __global__ void legacy_weak(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e, ncclWindow_t source, Turns turns, Seen* seen) {
   const ncclCoopCta block;
   const ncclGin gin(comm, 0);
@@ -202,7 +205,9 @@ CONFORMANCE_CASE(P8_legacy_signals_are_weak_where_strong_ones_are_not_required, 
   rank.expect_eq(result.unsettled, 0u, "turns unsettled after the barrier's Put fence");
   expect_reached(rank, result.stale_d, "old d after a legacy signal on e");
 }
+#endif
 
+#if CONFORMANCE_SINCE_2_30
 // --- P4: exactly once ----------------------------------------------------------------------------------------------
 constexpr int kBlocks = 4;
 constexpr uint64_t kBigAdd = 0x8000000000000123ull;  // wraps when added twice
@@ -251,6 +256,7 @@ CONFORMANCE_CASE(P4_every_increment_and_addition_counts_once, 3) {
   rank.expect_eq(got.value[1], sum, "sum of additions");
   rank.expect_eq(got.value[2], wrapped, "sum of additions modulo 2^64");
 }
+#endif
 
 // --- P5, P6, P7 ------------------------------------------------------------------------------------------------------
 struct SelfSeen {

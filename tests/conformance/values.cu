@@ -105,6 +105,7 @@ CONFORMANCE_CASE(P14_reset_counts_from_zero_and_loses_nothing, 2) {
   for (size_t i = 0; i < std::size(want); ++i) rank.expect_eq(read.get().value[i], want[i], "value " + std::to_string(i));
 }
 
+#if CONFORMANCE_SINCE_2_30
 // P15: the same id on two contexts is two signals; ids up to the most that is granted.
 constexpr uint32_t kManySignals = 70000;
 __global__ void many_ids(ncclDevComm comm, Read* read) {
@@ -149,6 +150,44 @@ CONFORMANCE_CASE(P15_more_signals_than_the_backend_has_are_refused, 2) {
   rank.dev_comm(reqs);
 }
 
+// C6: additions and increments of one signal, with a reset and barriers between. C7: waits with 8 bits, short and long of a wrap.
+__global__ void add_reset_inc(ncclDevComm comm, Read* read) {
+  const ncclGin gin(comm, 0);
+  const ncclTeam world = ncclTeamWorld(comm);
+  const ncclCoopThread thread;
+  const int peer = (comm.rank + 1) % comm.nRanks;
+  gin.signal(world, peer, ncclGin_WeakSignalAdd{0, 41});
+  gin.waitSignal(thread, 0, 41);
+  read->value[0] = gin.readSignal(0);
+  gin.resetSignal(0);
+  ncclGinBarrier(thread, gin, ncclTeamTagWorld{}, 0);
+  for (int i = 0; i < 3; ++i) gin.signal(world, peer, ncclGin_WeakSignalInc{0});
+  gin.waitSignal(thread, 0, 3);
+  read->value[1] = gin.readSignal(0);
+  // In steps of less than half the range of 8 bits: from 0, a wait for 250 would be over at once.
+  for (const uint64_t step : {100, 200, 250}) {
+    gin.signal(world, peer, ncclGin_WeakSignalAdd{1, step == 250 ? 50u : 100u});
+    gin.waitSignal(thread, 1, step, 8);
+    ncclGinBarrier(thread, gin, ncclTeamTagWorld{}, 1);
+  }
+  read->value[2] = gin.readSignal(1, 8);
+  ncclGinBarrier(thread, gin, ncclTeamTagWorld{}, 0);
+  gin.signal(world, peer, ncclGin_WeakSignalAdd{1, 10});
+  gin.waitSignal(thread, 1, 260, 8);
+  read->value[3] = gin.readSignal(1, 8);
+  read->value[4] = gin.readSignal(1);
+  ncclGinBarrier(thread, gin, ncclTeamTagWorld{}, 0);
+}
+
+CONFORMANCE_CASE(Scenario_C6_C7_resets_between_and_waits_with_eight_bits, 2) {
+  const ncclDevComm comm = rank.dev_comm();
+  Outcome<Read> read(rank);
+  add_reset_inc<<<1, 1, 0, rank.stream>>>(comm, read.device());
+  rank.finish();
+  const uint64_t want[] = {41, 3, 250, 4, 260};
+  for (size_t i = 0; i < std::size(want); ++i) rank.expect_eq(read.get().value[i], want[i], "value " + std::to_string(i));
+}
+
 // P16: shadows are the rank's own and follow their rules.
 __global__ void shadows(ncclDevComm comm, Read* read) {
   const ncclCoopCta block;
@@ -188,6 +227,8 @@ CONFORMANCE_CASE(P16_shadows_change_only_by_their_calls, 2) {
   const uint64_t want[] = {0, 4, 4, 3, 7, 0};
   for (size_t i = 0; i < std::size(want); ++i) rank.expect_eq(read.get().value[i], want[i], "value " + std::to_string(i));
 }
+#endif
+
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 // Windows that ranks register differently: named on all of them, and the same call made alike succeeds.
 #include "conformance.h"
 
+#if CONFORMANCE_SINCE_2_30
+
 namespace {
 
 using conformance::Rank;
@@ -61,5 +63,7 @@ CONFORMANCE_CASE(Windows_of_different_sizes_are_right, 2) {
 }
 
 }  // namespace
+
+#endif  // CONFORMANCE_SINCE_2_30
 
 int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }

@@ -304,7 +304,8 @@ const std::vector<Rule>& rules() {
                                            {"mutants", check_mutants},
                                            {"sources_listed", check_sources_listed},
                                            {"causes", check_causes},
-                                           {"references", check_references}};
+                                           {"references", check_references},
+                                           {"promises", check_promises}};
   return kRules;
 }
 

@@ -26,6 +26,8 @@ Findings check_sources_listed(const Tree& tree);     // every .cc stands in a CM
 Findings check_causes(const Tree& tree);      // every cause of an error is reached by a test
 Findings check_references(const Tree& tree);  // cited sections have a row in docs/references.md, decisions a page
 
+Findings check_promises(const Tree& tree);  // docs/semantics.md and docs/scenarios.md have their conformance cases
+
 struct Rule {
   const char* name;
   Findings (*check)(const Tree&);

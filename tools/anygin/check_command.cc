@@ -19,6 +19,7 @@
 #include "anygin/sim/strategy.h"
 #include "minimise.h"
 #include "run_command.h"
+#include "svg_text.h"
 
 namespace anygin::tools {
 namespace {
@@ -212,19 +213,12 @@ bool Check::write_digests() const {
 }
 
 bool Check::write_junit() const {
-  const auto escape = [](std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-      out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-    }
-    return out;
-  };
-  const std::string name = escape(fmt::format("{}", fmt::join(request_.run.command, " ")));
+  const std::string name = xml_text(fmt::format("{}", fmt::join(request_.run.command, " ")));
   std::string text = fmt::format("<testsuite name=\"anygin check\" tests=\"{}\" failures=\"{}\" time=\"{:.3f}\">\n",
                                  runs_, failures_.size(), seconds());
   text += fmt::format("  <testcase name=\"{} {} {}\">\n", name, request_.run.profile, request_.run.strategy);
   for (const Failure& failure : failures_) {
-    text += fmt::format("    <failure message=\"seed {}: {}\"/>\n", failure.seed, escape(failure.run.why()));
+    text += fmt::format("    <failure message=\"seed {}: {}\"/>\n", failure.seed, xml_text(failure.run.why()));
   }
   text += "  </testcase>\n</testsuite>\n";
   const Status written = sim::write_file(request_.junit_file, text);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: anygin run | perf | check | replay | litmus | info | env | prefix.
+// The command line: anygin run | conformance | perf | check | replay | litmus | info | env | prefix.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
+#include "conformance_command.h"
 #include "errors_page.h"
 #include "info_command.h"
 #include "option_checks.h"
@@ -26,6 +27,7 @@ constexpr const char* kFooter = R"(Start here:
   anygin run -n 4 --nodes 2 -- ./alltoall       as 2 nodes x 2 ranks: load/store inside, network between
   anygin litmus tests/litmus                    what a NIC may do with your puts and signals, every way
   anygin check -- ./alltoall -r 4               run it in the simulated world, seed after seed
+  anygin conformance                            every promise on every arm: what holds here
   anygin perf all --svg here.svg                latency, rate and bandwidth on this machine
   anygin env                                    every variable, its default and meaning
   anygin errors GIN_ERR_NO_BACKEND              what an error's name means, and what helps
@@ -80,6 +82,26 @@ void add_perf_command(CLI::App& app, int& exit_code) {
   hand_on(*perf_app, perf, "--table", "moe: a routing table as examples/data/moe_routing.csv");
   perf_app->footer(footer + "ANYGIN_PROFILE and the other variables of `anygin env` hold as for any program.");
   perf_app->callback([&exit_code] { exit_code = anygin::tools::run_perf(perf); });
+}
+
+void add_conformance_command(CLI::App& app, int& exit_code) {
+  static anygin::tools::ConformanceRequest conformance;  // outlives the parse
+  CLI::App* const own = app.add_subcommand("conformance", "every line of the semantics on every arm, as a matrix");
+  own->add_option("--arm", conformance.arms, "only arms that match, e.g. 'cpu/proxy/emu/direct/*/procs'");
+  own->add_option("--case", conformance.cases, "only cases that match or begin so, e.g. P2");
+  own->add_option("--nic", conformance.nic, "emu (default), or hw where there is one")
+      ->check(CLI::IsMember({"emu", "hw"}));
+  own->add_option("--junit", conformance.junit_file, "write a JUnit report there");
+  own->add_option("--seed", conformance.seed, "of the runs (default 1); on simulated arms the first of three");
+  own->add_option("-j,--jobs", conformance.jobs, "runs at a time (default: cores)")->check(CLI::Range(1, 256));
+  own->add_flag("--list", conformance.list, "arms and cases, and run nothing");
+  own->add_flag("--mutants", conformance.mutants, "in a build with deliberate faults: how many are noticed");
+  own->footer(
+      "Exit codes: 0 all passed, 1 a case failed, 2 usage, 3 environment. The programs are in "
+      "libexec/anygin/conformance\n"
+      "of the prefix and are ranks like any others: anygin run -n 2 -- PROGRAM CASE; mpirun and srun start them, too.\n"
+      "  anygin conformance --arm '*/relaxed/threads' --junit conformance.xml");
+  own->callback([&exit_code] { exit_code = anygin::tools::run_conformance(conformance); });
 }
 
 int print_errors(const std::string& name) {
@@ -139,6 +161,7 @@ int main(int argc, char** argv) {
   run_app->callback([&] { exit_code = run(request); });
 
   add_perf_command(app, exit_code);
+  add_conformance_command(app, exit_code);
 #if !defined(ANYGIN_RANKS_SHARE_GPU)
   add_litmus_command(app, exit_code);
   anygin::tools::add_sim_commands(app, exit_code);

@@ -7,7 +7,7 @@
 
 namespace anygin::tools {
 
-// As XML takes it: kernels have names like k<int>.
+// As XML takes it, between tags and between double quotes: kernels have names like k<int>.
 std::string xml_text(std::string_view text);
 
 // `style`: further attributes, with a blank in front.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// `anygin conformance`: the installed conformance programs over the arms of this prefix, as a matrix.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace anygin::tools {
+
+struct ConformanceRequest {
+  std::string arms = "*", cases = "*";  // patterns as of a shell; a case also by the beginning of its name
+  std::string nic = "emu";
+  std::string junit_file;
+  bool list = false, mutants = false;
+  uint64_t seed = 1;
+  int jobs = 0;  // 0: as many as there are cores
+};
+
+// 0: all passed. 1: a case failed, or a mutant was not caught. 2: nothing matches. 3: what it needs is not here.
+int run_conformance(const ConformanceRequest& request);
+// Which deliberate faults the conformance cases notice, of the list beside them.
+int run_conformance_mutants(const ConformanceRequest& request);
+
+}  // namespace anygin::tools
