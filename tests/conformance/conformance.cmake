@@ -171,6 +171,11 @@ if(NOT ANYGIN_SANITIZE MATCHES "address|thread")
     anygin_add_program(simulated_${name} ${CMAKE_CURRENT_SOURCE_DIR}/simulated/${name}.cu ${ANYGIN_CONFORMANCE_DIR}/${name}
       DEPENDS ${ANYGIN_CONFORMANCE_HEADERS})
   endforeach()
+  if(NOT ANYGIN_SANITIZE AND NOT ANYGIN_MUTANTS)  # it installs this build and compiles with it as it is
+    anygin_test(ci_page SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/ci_page_test.cc LABELS install PROPERTIES TIMEOUT 120 RUN_SERIAL ON)
+    target_compile_definitions(ci_page PRIVATE ANYGIN_BUILD_DIR="${CMAKE_BINARY_DIR}" ANYGIN_CI_PAGE="${CMAKE_SOURCE_DIR}/docs/ci.md"
+      ANYGIN_EXAMPLES_SOURCE="${CMAKE_SOURCE_DIR}/examples")
+  endif()
   anygin_test(check_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/check_command_test.cc LIBS anygin_sim_core)
   target_compile_definitions(check_command PRIVATE ANYGIN_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples"
     ANYGIN_SIMULATED_DIR="${ANYGIN_CONFORMANCE_DIR}" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin")

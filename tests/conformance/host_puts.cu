@@ -180,13 +180,18 @@ CONFORMANCE_CASE(P29_a_host_put_of_more_than_a_gibibyte_is_one_signal, 2) {
   if (rank.rank == 0) {
     for (const size_t i : {size_t{0}, kBorder - 1, kBorder, kLastWord}) words[i] = 7 + i;
     rank.must(ncclPutSignal(buffer, kBytes, ncclInt8, 1, window, 0, 0, 0, 0, rank.comm, rank.stream), "ncclPutSignal");
-    send_signal(rank, 1);
     wait(rank, 1);
+    rank.must(cudaStreamSynchronize(rank.stream), "cudaStreamSynchronize");
+    words[0] = 1;
+    rank.must(ncclPutSignal(buffer, 1, ncclUint64, 1, window, 0, 0, 0, 0, rank.comm, rank.stream), "ncclPutSignal of a word");
   } else {
-    wait(rank, 0, 2);  // the put's one and the one behind it: a third would be waited for in vain by the next line
+    wait(rank, 0);
     rank.must(cudaStreamSynchronize(rank.stream), "cudaStreamSynchronize");
     for (const size_t i : {size_t{0}, kBorder - 1, kBorder, kLastWord}) rank.expect_eq(words[i], 7 + i, "word " + std::to_string(i));
     send_signal(rank, 0);
+    wait(rank, 0);  // had the first put sent two, this would be over before the second put
+    rank.must(cudaStreamSynchronize(rank.stream), "cudaStreamSynchronize");
+    rank.expect_eq(words[0], uint64_t{1}, "the word of the second put");
   }
   rank.finish();
   rank.must(ncclCommWindowDeregister(rank.comm, window), "ncclCommWindowDeregister");

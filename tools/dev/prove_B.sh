@@ -25,6 +25,9 @@ matrix() {
   return $code
 }
 
+# The bodies of the suite use public API only: they compile against NCCL's own headers.
+nccl_headers() { tests_pass "bodies against NCCL's headers" '^compile_nccl\.conformance_.*\.nccl$'; }
+
 # Under AddressSanitizer, whose leak detector looks at the end of each process; it is shown to see one. Without it, rounds of
 # communicators in one process; and nothing is left in /dev/shm.
 leaks() {

@@ -6,6 +6,7 @@
 
 #include "../gin.h"
 #include "../gin/gin_device_api.h"
+#include "anygin/base/mutant.h"
 #include "gin__checks.h"
 
 #if NCCL_CHECK_CUDACC
@@ -44,7 +45,7 @@ NCCL_DEVICE_INLINE void check_asked_put(const Call& call, int world, const PutCa
   if (request.has_counter) check_counter_id(call, request.counter, fail);
   const ncclGinSignalDescriptor& signal = put.signal;
   if (signal.type == NCCL_GIN_SIGNAL_TYPE_NONE) return;
-  if (signal.isStrong && !put.of_library && !call.comm->ginStrongLegacySignals) {
+  if (signal.isStrong && !put.of_library && !call.comm->ginStrongLegacySignals && !MUTANT(nccl_strength_ungranted)) {
     fail(Finding{MisuseKind::kStrongNotGranted, world});
   }
   if (signal.type == NCCL_GIN_SIGNAL_TYPE_INDEXED) return;

@@ -128,7 +128,7 @@ NCCL_DEVICE_INLINE void check_asked_window(ncclWindow_t window, const Fail& fail
 template <typename Fail>
 NCCL_DEVICE_INLINE void check_asked_signal_place(ncclWindow_t window, int rank, uint64_t offset, const Fail& fail) {
   check_asked_window(window, fail);
-  if (offset % 8 != 0) fail(Finding{MisuseKind::kSignalMisaligned, rank, offset, 8});
+  if (offset % 8 != 0 && !MUTANT(nccl_place_unaligned)) fail(Finding{MisuseKind::kSignalMisaligned, rank, offset, 8});
 }
 
 template <typename Fail>
@@ -175,12 +175,15 @@ struct WindowRange {
 template <typename Fail>
 NCCL_DEVICE_INLINE void check_stored_window(const Call& call, ncclWindow_t window, const Fail& fail) {
   if (window->communicator == call.comm->resourceWindow_inlined.view->communicator) return;
+  if (MUTANT(nccl_window_unowned)) return;
   fail(Finding{window->live == kAnyginWindowLive ? MisuseKind::kForeignWindow : MisuseKind::kDeadWindow});
 }
 // `device_only`: the call says, by ncclGin_SegmentDevice, that the window is device memory on every rank.
 template <typename Fail>
 NCCL_DEVICE_INLINE void check_stored_memory(ncclWindow_t window, bool device_only, const Fail& fail) {
-  if (device_only && (window->flags & kAnyginWindowHostMemory) != 0) fail(Finding{MisuseKind::kSegmentTag});
+  if (device_only && (window->flags & kAnyginWindowHostMemory) != 0 && !MUTANT(nccl_segment_unchecked)) {
+    fail(Finding{MisuseKind::kSegmentTag});
+  }
 }
 template <typename Fail>
 NCCL_DEVICE_INLINE void check_stored_range(const WindowRange& range, const Fail& fail) {
@@ -196,7 +199,9 @@ template <typename Fail>
 NCCL_DEVICE_INLINE void check_stored_signal_place(const Call& call, ncclWindow_t window, int rank, uint64_t offset,
                                                   const Fail& fail) {
   check_stored_window(call, window, fail);
-  if ((window->flags & NCCL_WIN_STRICT_ORDERING) == 0) fail(Finding{MisuseKind::kSignalNotOrdered, rank, offset});
+  if ((window->flags & NCCL_WIN_STRICT_ORDERING) == 0 && !MUTANT(nccl_place_unordered)) {
+    fail(Finding{MisuseKind::kSignalNotOrdered, rank, offset});
+  }
   check_stored_range({window, rank, offset, 8, MisuseKind::kSignalRange}, fail);
 }
 

@@ -4,6 +4,7 @@
 #define ANYGIN_NCCL_DEVICE_IMPL_GIN__FUNCS_H_
 
 #include "../gin.h"
+#include "anygin/base/mutant.h"
 #include "gin__call.h"
 #include "gin__types.h"
 #include "ptr__funcs.h"
@@ -265,6 +266,7 @@ NCCL_DEVICE_INLINE ncclResult_t flush_all(const Call& call, Coop coop, uint64_t 
 NCCL_DEVICE_INLINE ncclResult_t wait_request(const Call& call, ncclGinRequest_t const& request,
                                              uint64_t timeout_cycles) {
   require_communicator(call);
+  if (MUTANT(nccl_request_unawaited)) return ncclSuccess;
   FlushRequest opaque;
   memcpy(&opaque, &request, sizeof(opaque));
   const WaitOutcome outcome = proxy_wait(device_context(call.ctx), opaque, deadline_after(timeout_cycles));

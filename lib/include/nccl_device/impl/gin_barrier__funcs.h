@@ -65,7 +65,8 @@ NCCL_DEVICE_INLINE void ncclGinBarrierSession_internal<Coop>::signal_peers(bool 
                                                                            const void* callSite) {
   const bool releases = nccl::utility::releaseOrderOf(order) != cuda::memory_order_relaxed;
   const int peers = fencePut && !MUTANT(nccl_barrier_self_uncovered) ? team.nRanks : team.nRanks - 1;
-  const int contexts = fenceAllContexts ? static_cast<int>(net.comm.ginContextCount) : 1;
+  const bool every = fenceAllContexts && !MUTANT(nccl_barrier_first_context);
+  const int contexts = every ? static_cast<int>(net.comm.ginContextCount) : 1;
   for (int item = coop.thread_rank(); item < contexts * peers; item += coop.size()) {
     const ncclGin one = fenceAllContexts ? ncclGin(net.comm, item / peers) : net;
     const int peer = (team.rank + 1 + item % peers) % team.nRanks;
@@ -80,7 +81,8 @@ NCCL_DEVICE_INLINE ncclResult_t ncclGinBarrierSession_internal<Coop>::wait_peers
                                                                                  const void* callSite) {
   ncclResult_t result = ncclSuccess;
   const int peers = fencePut && !MUTANT(nccl_barrier_self_uncovered) ? team.nRanks : team.nRanks - 1;
-  const int contexts = fenceAllContexts ? static_cast<int>(net.comm.ginContextCount) : 1;
+  const bool every = fenceAllContexts && !MUTANT(nccl_barrier_first_context);
+  const int contexts = every ? static_cast<int>(net.comm.ginContextCount) : 1;
   for (int item = coop.thread_rank() + (MUTANT(nccl_barrier_one_less) ? 1 : 0); item < contexts * peers;
        item += coop.size()) {
     const ncclGin one = fenceAllContexts ? ncclGin(net.comm, item / peers) : net;
