@@ -60,7 +60,7 @@ class CiPage : public ::testing::Test {
   CiPage() : folder_(fs::path(::testing::TempDir()) / ("anygin_ci" + std::to_string(getpid()))) {
     fs::create_directories(folder_ / "anygin/build");
     fs::create_directory_symlink(ANYGIN_BUILD_DIR, folder_ / "anygin/build/release");
-    for (const char* source : {"ring.cu", "common.h"})
+    for (const char* source : {"ring.cu", "common.h", "launcher.h"})
       fs::copy_file(fs::path(ANYGIN_EXAMPLES_SOURCE) / source, folder_ / source);
   }
   ~CiPage() override { fs::remove_all(folder_); }
