@@ -8,8 +8,9 @@ foreach(list ${CMAKE_CURRENT_LIST_DIR}/arms.list ${CMAKE_SOURCE_DIR}/tests/mutan
   get_filename_component(name ${list} NAME)
   file(CREATE_LINK ${list} ${ANYGIN_CONFORMANCE_STAGED}/${name} SYMBOLIC)
 endforeach()
-set(ANYGIN_CONFORMANCE_HEADERS conformance.h conformance_kernels.h conformance_launch.h conformance_names.h conformance_rank.h)
+set(ANYGIN_CONFORMANCE_HEADERS conformance.h conformance_kernels.h conformance_names.h conformance_rank.h)
 list(TRANSFORM ANYGIN_CONFORMANCE_HEADERS PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+list(APPEND ANYGIN_CONFORMANCE_HEADERS ${CMAKE_SOURCE_DIR}/examples/launcher.h)
 
 # Those that .ci/run repeats under every preset (label `ci`): one of each kind, ranks as threads.
 set(ANYGIN_CONFORMANCE_CI

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One body a line of the semantics, on every arm. Bodies use public API only. A program of cases runs its ranks itself, as
-// threads or as processes of its own, or is one rank of those that a launcher started (conformance_launch.h).
+// threads or as processes of its own, or is one rank of those that a launcher started (examples/launcher.h).
 //
 //   CONFORMANCE_CASE(P2_strong_signal_covers_earlier_puts, 2) { ... }       2: how many ranks
 //
@@ -17,8 +17,8 @@
 #include <thread>
 #include <utility>
 
+#include "../../examples/launcher.h"
 #include "conformance_kernels.h"
-#include "conformance_launch.h"
 #include "conformance_rank.h"
 
 extern char** environ;
@@ -116,13 +116,14 @@ inline int run_case(const Case& test, bool processes, const char* program) {
     const size_t equals = setting.find('=');
     setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
   }
-  const Launched mine = launched();
-  if (!mine.as_process()) return processes ? run_processes(test, program) : run_threads(test);
+  const Place mine = find_place();
+  if (mine.ranks == 0) return processes ? run_processes(test, program) : run_threads(test);
+  if (!find_meeting_place()) std::_Exit(2);
   if (mine.ranks != test.ranks) {
     std::fprintf(stderr, "conformance: %s is a case of %d ranks, and %d were started\n", test.name, test.ranks, mine.ranks);
     std::_Exit(2);
   }
-  return run_one_rank(test, mine.rank, mine.local_rank, new_id());
+  return run_one_rank(test, mine.rank, mine.local, new_id());
 }
 
 // conformance_x [--procs] CASE: exit code 0 if every rank saw what the semantics say.

@@ -102,7 +102,7 @@ TEST(ConformanceProgram, anygin_run_starts_its_ranks) {
 }
 
 TEST(ConformanceProgram, srun_s_variables_start_its_ranks) {
-  const std::string one = std::string("SLURM_NTASKS=2 SLURM_LOCALID=$r SLURM_PROCID=$r ") + kProgram +
+  const std::string one = std::string("SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=$r SLURM_PROCID=$r ") + kProgram +
                           " P2_a_strong_signal_covers_earlier_puts";
   const CommandResult run = run_command(
       "bash -c 'export NCCL_COMM_ID=127.0.0.1:" + std::to_string(15000 + getpid() % 15000) +

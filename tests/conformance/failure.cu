@@ -78,7 +78,7 @@ void die_while(Rank& rank, Blocked where) {
   const ncclDevComm comm = rank.dev_comm();
   void* theirs = nullptr;
   rank.must(ncclGetPeerDevicePointer(window.handle, kBufferBytes, 1, &theirs), "ncclGetPeerDevicePointer");
-  if (!conformance::launched().as_process()) return;  // ranks are threads: nothing can die alone
+  if (find_place().ranks == 0) return;  // ranks are threads: nothing can die alone
   if (rank.rank == 1) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     window.words()[kDiedAt] = now_ns();

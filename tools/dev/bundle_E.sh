@@ -15,7 +15,7 @@ cp -L "$build"/prefix/cuda/lib/*.so* "$folder/prefix/cuda/lib/"
 mkdir -p "$folder/prefix/cuda/share"
 cp -r "$build/prefix/cuda/share/anygin" "$folder/prefix/cuda/share/"
 for kind in examples conformance bench; do
-  find "$build/$kind" -maxdepth 1 -type f -executable -exec cp {} "$folder/$kind/" \;
+  find -L "$build/$kind" -maxdepth 1 -type f -executable -exec cp {} "$folder/$kind/" \;
 done
 cp build/release/prefix/cpu/bin/anygin "$folder/cpu/prefix/cpu/bin/"
 cp -L build/release/prefix/cpu/lib/lib{anygin,anygin_sim,cudart,nccl}.so* "$folder/cpu/prefix/cpu/lib/"
