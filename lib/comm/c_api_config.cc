@@ -7,12 +7,14 @@
 #include <cstring>
 
 #include "anygin/base/options.h"
+#include "anygin/comm/newer_fields.h"
 
 namespace anygin::comm {
 namespace {
 
 constexpr int kOpen = NCCL_CONFIG_UNDEF_INT;
 constexpr int kChannelsMax = 64;
+constexpr int kRmaSelectorsMax = 4096;  // signals of all contexts, for each source
 
 // A field, from which version on it is read, what it may be, and what it becomes when left open.
 struct Field {
@@ -76,6 +78,30 @@ Result<ncclConfig_t> resolve_config(const ncclConfig_t* given) {
   return config;
 }
 
+namespace {
+
+// What 2.31 appended: how many signals and contexts host one-sided calls may name. Before it was one of each.
+Status read_newer(const ncclConfig_t& given, CommunicatorSettings& settings) {
+  if (given.version < kSince231 || !ANYGIN_HAS_FIELD(NewerConfig, host_cft_mode, given.size)) return Status();
+  NewerConfig newer;
+  std::memcpy(&newer, &given, sizeof(newer));
+  const auto check = [](const char* name, int value, int least, int most) {
+    if (value == kOpen || (value >= least && value <= most)) return Status();
+    return bad(fmt::format("{} is {}; {} to {} would be right", name, value, least, most));
+  };
+  ANYGIN_TRY(check("numRmaSig", newer.rma_signals, 1, kRmaSelectorsMax));
+  ANYGIN_TRY(check("rmaEagerInit", newer.rma_eager_init, 0, 1));
+  ANYGIN_TRY(check("launchOrderImplicit", newer.launch_order_implicit, 0, 1));
+  ANYGIN_TRY(check("hostCftMode", newer.host_cft_mode, 0, 0));
+  settings.rma.signals = newer.rma_signals == kOpen ? 1 : newer.rma_signals;
+  settings.rma.contexts = std::max(1, settings.rma_contexts);
+  if (settings.rma.contexts <= kRmaSelectorsMax / settings.rma.signals) return Status();
+  return bad(fmt::format("numRmaCtx {} times numRmaSig {} is more than {}", settings.rma.contexts, settings.rma.signals,
+                         kRmaSelectorsMax));
+}
+
+}  // namespace
+
 Result<CommunicatorSettings> settings_from(const ncclConfig_t* given, const CommunicatorSettings& inherited) {
   if (given == nullptr) return inherited;
   Result<ncclConfig_t> resolved = resolve_config(given);
@@ -84,6 +110,7 @@ Result<CommunicatorSettings> settings_from(const ncclConfig_t* given, const Comm
   settings.blocking = resolved->blocking != 0;
   settings.traffic_class = resolved->trafficClass == NCCL_CONFIG_UNDEF_INT ? 0 : resolved->trafficClass;
   settings.rma_contexts = resolved->numRmaCtx;
+  ANYGIN_TRY(read_newer(*given, settings));
   return settings;
 }
 

@@ -2,12 +2,39 @@
 // The host functions of the device API: properties, device communicators, teams, requirements (contract 2.8).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <climits>
+#include <iterator>
+
 #include "anygin/comm/c_api.h"
 #include "anygin/comm/dev_comm.h"
+#include "anygin/comm/newer_fields.h"
 #include "anygin/comm/requirements.h"
 
 namespace anygin::comm {
 namespace {
+
+// Equal on the ranks of a communicator.
+uint64_t hash_of(const std::string& name) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+// What 2.31 appended, as far as the program's struct has it.
+void fill_newer(const Communicator& communicator, ncclCommProperties_t& props) {
+  if (props.version < kSince231 || !ANYGIN_HAS_FIELD(NewerProperties, dev_comm_bytes, props.size)) return;
+  auto& out = reinterpret_cast<NewerProperties&>(props);
+  const bool all = communicator.reaches_all(), rail = communicator.reaches_rail();
+  out.hash = hash_of(communicator.name());
+  out.min_stride = rail ? communicator.layout().lsa_size : INT_MAX;
+  if (all) out.min_stride = 1;
+  out.connection_type = rail ? NCCL_GIN_CONNECTION_RAIL : NCCL_GIN_CONNECTION_NONE;
+  if (all) out.connection_type = NCCL_GIN_CONNECTION_FULL;
+  std::fill_n(out.support, std::size(out.support), false);
+  out.support[NCCL_GIN_TYPE_PROXY] = rail;
+  out.dev_comm_bytes = sizeof(ncclDevComm);
+}
 
 Status query_properties(ncclComm_t comm, ncclCommProperties_t* props) {
   constexpr const char* kWhere = "ncclCommQueryProperties";
@@ -16,13 +43,11 @@ Status query_properties(ncclComm_t comm, ncclCommProperties_t* props) {
   ANYGIN_TRY(check_answers(kWhere, comm));
   if (props->magic != NCCL_API_MAGIC) {
     return Status(Cause::kNotInitialized, kWhere,
-                  "props was not initialized; start from NCCL_COMM_PROPERTIES_INITIALIZER");
+                  fmt::format("props carries the number {:#x} instead of {:#x}: it was not initialized, or comes from "
+                              "another release's headers; start from NCCL_COMM_PROPERTIES_INITIALIZER",
+                              props->magic, NCCL_API_MAGIC));
   }
-  if (props->version > kNewestVersion || props->version < kOldestVersion) {
-    return Status(Cause::kVersion, kWhere,
-                  fmt::format("the program was compiled for version {}; this library serves {} to {}", props->version,
-                              kOldestVersion, kNewestVersion));
-  }
+  if (!is_served(props->version)) return Status(Cause::kVersion, kWhere, describe_version(props->version));
   const Communicator& communicator = *find(comm);
   props->rank = communicator.rank();
   props->nRanks = communicator.size();
@@ -33,6 +58,7 @@ Status query_properties(ncclComm_t comm, ncclCommProperties_t* props) {
   props->railedGinType = communicator.reaches_rail() ? NCCL_GIN_TYPE_PROXY : NCCL_GIN_TYPE_NONE;
   props->nLsaTeams = communicator.layout().lsa_teams();
   props->hostRmaSupport = communicator.why_no_host_rma().empty();
+  fill_newer(communicator, *props);
   return Status();
 }
 
@@ -53,6 +79,7 @@ Status create_dev_comm(ncclComm_t comm, const ncclDevCommRequirements_t* reqs, n
   }
   ANYGIN_TRY(check_ready(kWhere, comm));
   if (out == nullptr) return Status(Cause::kNullArgument, kWhere, "outDevComm is NULL");
+  settle_connections(*wish, *communicator);
   return group_submit({JobKind::kDevComm, communicator, communicator->device(),
                        [communicator, wish = *wish, out] { return communicator->dev_comms().create(wish, out); }});
 }

@@ -2,6 +2,7 @@
 // The host's one-sided operations: what is wrong with a call, in the order of contract 3.1.
 #include <fmt/format.h>
 
+#include "anygin/base/mutant.h"
 #include "anygin/comm/c_api.h"
 #include "anygin/comm/host_rma.h"
 #include "anygin/comm/window.h"
@@ -36,10 +37,23 @@ Status check_supported(const char* where, const Communicator& communicator) {
   return why.empty() ? Status() : Status(Cause::kNoHostRma, where, "host one-sided operations are not there: " + why);
 }
 
-Status check_selectors(const char* where, const Selectors& selectors) {
-  ANYGIN_TRY(check_zero(where, "ctx", selectors.context));
-  ANYGIN_TRY(check_zero(where, "sigIdx", selectors.signal));
+// More than one of each is there for communicators of 2.31's ncclConfig_t (numRmaCtx, numRmaSig).
+Status check_below(const char* where, const char* what, int value, int limit) {
+  if (limit == 1) return check_zero(where, what, value);
+  if (value >= 0 && value < limit) return Status();
+  return Status(Cause::kRmaSelector, where, fmt::format("{} is {}; 0 to {} would be right", what, value, limit - 1));
+}
+
+Status check_selectors(const char* where, const Communicator& communicator, const Selectors& selectors) {
+  const RmaSelectors& there = communicator.settings().rma;
+  ANYGIN_TRY(check_below(where, "ctx", selectors.context, there.contexts));
+  ANYGIN_TRY(check_below(where, "sigIdx", selectors.signal, there.signals));
   return check_zero(where, "flags", selectors.flags);
+}
+
+uint32_t selector_of(const Communicator& communicator, int context, int signal) {
+  if (MUTANT(rma_selector_ignored)) return 0;
+  return static_cast<uint32_t>(context * communicator.settings().rma.signals + signal);
 }
 
 Status check_pieces(const char* where, const char* what, const Window& window) {
@@ -69,7 +83,7 @@ Status check_call(const char* where, ncclComm_t comm, int peer, ncclDataType_t t
                   fmt::format("datatype is {}; 0 to {} would be right", static_cast<int>(type), ncclNumTypes - 1));
   }
   ANYGIN_TRY(check_supported(where, communicator));
-  return check_selectors(where, selectors);
+  return check_selectors(where, communicator, selectors);
 }
 
 Status submit(const char* where, ncclComm_t comm, std::variant<HostPut, HostWait> what, cudaStream_t handle) {
@@ -115,14 +129,19 @@ Status put_signal(const PutCall& call, ncclComm_t comm, cudaStream_t handle) {
   ANYGIN_TRY(
       check_range(kWhere, "the peer's window", call.offset, bytes, target->sizes[static_cast<size_t>(call.peer)]));
   const HostQueue& queue = *communicator.host_queue();
-  const HostPut put{call.peer, {queue.region_of(own->id), from}, {queue.region_of(target->id), call.offset}, bytes};
+  const HostPut put{call.peer,
+                    {queue.region_of(own->id), from},
+                    {queue.region_of(target->id), call.offset},
+                    bytes,
+                    selector_of(communicator, call.selectors.context, call.selectors.signal)};
   return submit(kWhere, comm, put, handle);
 }
 
 Status signal(int peer, const Selectors& selectors, ncclComm_t comm, cudaStream_t handle) {
   constexpr const char* kWhere = "ncclSignal";
   ANYGIN_TRY(check_call(kWhere, comm, peer, ncclInt8, selectors));
-  return submit(kWhere, comm, HostPut{peer, {}, {}, 0}, handle);
+  return submit(kWhere, comm, HostPut{peer, {}, {}, 0, selector_of(*find(comm), selectors.context, selectors.signal)},
+                handle);
 }
 
 Status check_descriptors(const char* where, const Communicator& communicator, int count,
@@ -136,8 +155,9 @@ Status check_descriptors(const char* where, const Communicator& communicator, in
     if (one.opCnt <= 0)
       return Status(Cause::kNumberOutOfRange, where,
                     fmt::format("{} is {}; 1 or more would be right", name("opCnt"), one.opCnt));
-    ANYGIN_TRY(check_zero(where, name("sigIdx").c_str(), one.sigIdx));
-    ANYGIN_TRY(check_zero(where, name("ctx").c_str(), one.ctx));
+    const RmaSelectors& there = communicator.settings().rma;
+    ANYGIN_TRY(check_below(where, name("sigIdx").c_str(), one.sigIdx, there.signals));
+    ANYGIN_TRY(check_below(where, name("ctx").c_str(), one.ctx, there.contexts));
     ANYGIN_TRY(check_peer(where, name("peer").c_str(), one.peer, communicator));
   }
   return Status();
@@ -151,7 +171,8 @@ Status wait_signal(int count, const ncclWaitSignalDesc_t* descriptors, ncclComm_
   ANYGIN_TRY(check_descriptors(kWhere, communicator, count, descriptors));
   HostWait wait;
   for (int i = 0; i < count; ++i) {
-    wait.counts.push_back({descriptors[i].peer, static_cast<uint64_t>(descriptors[i].opCnt)});
+    wait.counts.push_back({descriptors[i].peer, static_cast<uint64_t>(descriptors[i].opCnt),
+                           selector_of(communicator, descriptors[i].ctx, descriptors[i].sigIdx)});
   }
   return submit(kWhere, comm, std::move(wait), handle);
 }

@@ -10,6 +10,8 @@
 namespace anygin::comm {
 namespace {
 
+constexpr int kCftCounted = 0x08;  // NCCL_WIN_CFT_COUNTED, since 2.32
+
 Status register_window(ncclComm_t comm, void* buff, size_t size, ncclWindow_t* win, int flags) {
   constexpr const char* kWhere = "ncclCommWindowRegister";
   ANYGIN_TRY(check_comm(kWhere, comm));
@@ -18,6 +20,8 @@ Status register_window(ncclComm_t comm, void* buff, size_t size, ncclWindow_t* w
   if (buff == nullptr) return Status(Cause::kNullArgument, kWhere, "buff is NULL");
   if (size == 0) return Status(Cause::kNumberOutOfRange, kWhere, "size is 0");
   ANYGIN_TRY(check_idle(kWhere, comm));
+  if ((flags & kCftCounted) != 0)
+    return Status(Cause::kNotSupported, kWhere, "NCCL_WIN_CFT_COUNTED is not possible; do without it");
   Communicator* communicator = find(comm);
   if (!communicator->symmetric()) return Status();
   ANYGIN_TRY(check_ready(kWhere, comm));

@@ -70,6 +70,7 @@ Member Communicator::describe_self() const {
                {"ANYGIN_NIC", o.nic},
                {"ANYGIN_FABRIC", o.fabric},
                {"NCCL_GIN_TYPE", std::to_string(o.nccl_gin_type)},
+               {"numRmaCtx and numRmaSig", fmt::format("{} and {}", settings().rma.contexts, settings().rma.signals)},
                {"NCCL_GIN_CONTEXTS_PER_COMM", std::to_string(o.nccl_gin_contexts_per_comm)},
                {"NCCL_WIN_ENABLE", std::to_string(o.nccl_win_enable)},
                {"NCCL_LSA_TEAM_SIZE", std::to_string(o.nccl_lsa_team_size)},
@@ -186,7 +187,8 @@ Status Communicator::open_host_queue() {
   Result<std::shared_ptr<verbs::Nic>> nic = verbs::open_nic(*plane_, own);
   ANYGIN_TRY(agree("opening the host queue's NIC", nic.ok() ? Status() : nic.status()));
   nic_ = std::move(*nic);
-  Result<std::unique_ptr<HostQueue>> opened = HostQueue::open({*plane_, *this, nic_, traffic_class()});
+  const auto selectors = static_cast<uint32_t>(settings().rma.contexts * settings().rma.signals);
+  Result<std::unique_ptr<HostQueue>> opened = HostQueue::open({*plane_, *this, nic_, traffic_class(), selectors});
   ANYGIN_TRY(agree("opening the host queue", opened.ok() ? Status() : opened.status()));
   owned_host_queue_ = std::move(*opened);
   host_queue_.store(owned_host_queue_.get());

@@ -25,11 +25,17 @@ class DevCommSet;
 class Exchange;
 class HostQueue;
 
+// Host one-sided calls name a context and a signal of it; programs of before 2.31 have one of each.
+struct RmaSelectors {
+  int contexts = 1, signals = 1;
+};
+
 // What children inherit unless they are told otherwise.
 struct CommunicatorSettings {
   bool blocking = true;   // false: calls go on in the background (docs/decisions/0032)
   int traffic_class = 0;  // for device communicators that name none
   int rma_contexts = 1;   // 0: no host RMA
+  RmaSelectors rma;       // what host one-sided calls may name
 };
 
 struct CommunicatorOpening {

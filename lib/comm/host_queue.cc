@@ -53,9 +53,10 @@ HostQueue::HostQueue(std::unique_ptr<Transport> transport, const HostQueueOpenin
       listener_(opening.listener),
       rank_(opening.bootstrap.rank()),
       size_(opening.bootstrap.size()),
+      selectors_(opening.selectors),
       id_(world().next_engine_id()),
       gate_(std::make_shared<StreamGate>(*this)),
-      expected_(static_cast<size_t>(size_) * kChannels) {}
+      expected_(static_cast<size_t>(size_) * (kChannels + kRmaChannels * (selectors_ - size_t{1}))) {}
 
 Result<std::unique_ptr<HostQueue>> HostQueue::open(const HostQueueOpening& opening) {
   Result<std::unique_ptr<Transport>> transport = verbs::VerbsTransport::open(
@@ -168,9 +169,9 @@ std::shared_ptr<SignalWait> HostQueue::expect(Channel channel, const std::vector
   wait->channel = channel;
   const std::lock_guard lock(mutex_);
   for (const SignalCount& one : counts) {
-    uint64_t& expected = expected_[cell_index(channel, one.source)];
+    uint64_t& expected = expected_[cell_index(channel, one.source, one.selector)];
     expected = (MUTANT(rma_wait_not_cumulative) ? 0 : expected) + one.count;
-    wait->wanted.push_back({one.source, expected});
+    wait->wanted.push_back({one.source, expected, one.selector});
   }
   std::erase_if(waits_, [](const auto& old) { return old.expired(); });
   waits_.push_back(wait);
@@ -193,12 +194,12 @@ void HostQueue::fail(AbortCause cause, Rank peer, Cause why_cause, const std::st
   listener_.on_error(cause, peer, Status(why_cause, kWhere, why));
 }
 
-SignalPart HostQueue::signal_of(Channel channel) const {
-  return {true, Strength::kStrong, {*cell_region_, cell_index(channel, rank_) * sizeof(uint64_t)}, 1};
+SignalPart HostQueue::signal_of(Channel channel, uint32_t selector) const {
+  return {true, Strength::kStrong, {*cell_region_, cell_index(channel, rank_, selector) * sizeof(uint64_t)}, 1};
 }
 
-uint64_t HostQueue::signals_from(Channel channel, Rank source) const {
-  return observe(&cells_[cell_index(channel, source)]);
+uint64_t HostQueue::signals_from(Channel channel, Rank source, uint32_t selector) const {
+  return observe(&cells_[cell_index(channel, source, selector)]);
 }
 
 // --- Engine ----------------------------------------------------------------------------------------------------------
@@ -312,7 +313,7 @@ void HostQueue::describe_pending(std::vector<std::string>& out) const {
       const std::shared_ptr<SignalWait> wait = weak.lock();
       if (!wait) continue;
       for (const SignalCount& one : wait->wanted) {
-        const uint64_t is = signals_from(wait->channel, one.source);
+        const uint64_t is = signals_from(wait->channel, one.source, one.selector);
         if (is >= one.count) continue;
         out.push_back(
             fmt::format("rank {} waits for signals of rank {}: want {}, is {}", rank_, one.source, one.count, is));

@@ -39,6 +39,7 @@ struct LaneTask {
 struct SignalCount {
   Rank source = 0;
   uint64_t count = 0;
+  uint32_t selector = 0;  // which of the channel's signals
 };
 
 struct StreamPoint;
@@ -51,6 +52,7 @@ struct HostQueueOpening {
   BackendListener& listener;  // hears of operations that failed
   std::shared_ptr<verbs::Nic> nic;
   int traffic_class = 0;
+  uint32_t selectors = 1;  // signals of the channels of one-sided operations, for each source
 };
 
 class HostQueue final : public Engine {
@@ -104,9 +106,9 @@ class HostQueue final : public Engine {
   // A task cannot go on: ends the communicator, and the waits of streams.
   void fail(AbortCause cause, Rank peer, Cause why_cause, const std::string& why);
   // One signal of this rank at whatever peer the operation goes to.
-  SignalPart signal_of(Channel channel) const;
+  SignalPart signal_of(Channel channel, uint32_t selector = 0) const;
   // Signals that came from `source`; what it wrote before them is visible.
-  uint64_t signals_from(Channel channel, Rank source) const;
+  uint64_t signals_from(Channel channel, Rank source, uint32_t selector = 0) const;
 
   // --- Engine ---
   EngineId id() const override { return id_; }
@@ -121,6 +123,7 @@ class HostQueue final : public Engine {
   enum ActionKind : uint16_t { kStep = 1, kPoll = 2 };  // kStep's name is channel << 32 | peer
   static constexpr size_t kPollBatch = 16;
   static constexpr uint32_t kDepth = 64;
+  static constexpr size_t kRmaChannels = 2;  // kHostRma and kCapturedHostRma
   struct Entry;
   using Lane = std::deque<std::shared_ptr<Entry>>;
 
@@ -130,8 +133,11 @@ class HostQueue final : public Engine {
   std::shared_ptr<StreamPoint> line_up(std::vector<LaneTask> tasks, bool reached);
   std::shared_ptr<SignalWait> expect(Channel channel, const std::vector<SignalCount>& counts);
   uint32_t context_of(Channel channel) const { return *first_context_ + static_cast<uint32_t>(channel); }
-  size_t cell_index(Channel channel, Rank source) const {
-    return static_cast<size_t>(channel) * static_cast<size_t>(size_) + static_cast<size_t>(source);
+  // Cells of a channel: [selector][source]; those of one-sided operations come first and have several selectors.
+  size_t cell_index(Channel channel, Rank source, uint32_t selector) const {
+    const auto at = static_cast<size_t>(channel);
+    const size_t row = at < kRmaChannels ? at * selectors_ + selector : at + kRmaChannels * (selectors_ - size_t{1});
+    return row * static_cast<size_t>(size_) + static_cast<size_t>(source);
   }
   std::vector<std::shared_ptr<Entry>> heads();
   void step(LaneId lane);
@@ -145,10 +151,11 @@ class HostQueue final : public Engine {
   BackendListener& listener_;
   const Rank rank_;
   const int size_;
+  const uint32_t selectors_;
   const EngineId id_;
   const std::shared_ptr<StreamGate> gate_;
   uint64_t piece_bytes_ = Transport::kBytesMax;
-  uint64_t* cells_ = nullptr;  // [channel][source]: peers add
+  uint64_t* cells_ = nullptr;  // by cell_index(): peers add
   std::optional<uint32_t> cell_region_, first_context_;
   // Engine only.
   std::map<uint64_t, std::shared_ptr<Entry>> in_flight_;  // by cookie

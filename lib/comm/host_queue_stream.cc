@@ -86,7 +86,7 @@ Status HostQueue::launch_wait(simt::Stream* stream, Channel channel, std::vector
                               const std::string& what) {
   const auto came = [](HostQueue& queue, const SignalWait& wait) {
     for (const SignalCount& one : wait.wanted) {
-      if (queue.signals_from(wait.channel, one.source) < one.count) return false;
+      if (queue.signals_from(wait.channel, one.source, one.selector) < one.count) return false;
     }
     return true;
   };

@@ -31,7 +31,7 @@ void PutTask::step(HostQueue& queue) {
   op.remote = {put_.destination.region, put_.destination.offset + posted_};
   posted_ += op.bytes;
   posted_all_ = posted_ == put_.bytes;
-  if (posted_all_ || MUTANT(rma_signal_each_piece)) op.signal = queue.signal_of(channel_);
+  if (posted_all_ || MUTANT(rma_signal_each_piece)) op.signal = queue.signal_of(channel_, put_.selector);
   ++in_flight_;
   queue.post({channel_, put_.peer}, op);
 }

@@ -20,6 +20,7 @@ struct HostPut {
   Rank peer = 0;
   RegionRef source, destination;
   uint64_t bytes = 0;
+  uint32_t selector = 0;  // of the signal
 };
 
 struct HostWait {

@@ -5,8 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
+#include "anygin/base/log.h"
+#include "anygin/base/mutant.h"
+#include "anygin/base/options.h"
 #include "anygin/comm/communicator.h"
+#include "anygin/comm/newer_fields.h"
 
 namespace anygin::comm {
 namespace {
@@ -63,20 +68,107 @@ Status check_multicast(const DevCommWish& wish, const Communicator& communicator
   return Status();
 }
 
+// A struct that a program filled with zeros, as those of before 2.29 were: what it did not set has its default.
+ncclDevCommRequirements initialized(const ncclDevCommRequirements& given) {
+  static std::once_flag told;
+  std::call_once(told, [] {
+    log(LogLevel::kWarn,
+        "device communicator: the requirements are filled with zeros; fields that are 0 take their defaults. Start "
+        "from NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER");
+  });
+  const ncclDevCommRequirements defaults = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+  ncclDevCommRequirements made = given;
+  made.size = defaults.size;
+  made.magic = defaults.magic;
+  made.version = defaults.version;
+  if (made.ginContextCount == 0) made.ginContextCount = defaults.ginContextCount;
+  if (made.ginTrafficClass == 0) made.ginTrafficClass = defaults.ginTrafficClass;
+  made.ginStrongSignalsRequired = defaults.ginStrongSignalsRequired;
+  made.ginVaSignalsRequired = defaults.ginVaSignalsRequired;
+  return made;
+}
+
+// What 2.31 and 2.32 appended.
+Status copy_newer(const ncclDevCommRequirements& given, DevCommWish& wish) {
+  const int type = static_cast<int>(given.ginConnectionType);
+  const bool newer = !MUTANT(newer_fields_unread) && given.version >= kSince231 &&
+                     ANYGIN_HAS_FIELD(NewerRequirements, cft_barriers, given.size);
+  if (!newer) {
+    if (type <= NCCL_GIN_CONNECTION_RAIL && type >= 0) return Status();
+    return refuse(Cause::kNumberOutOfRange, fmt::format("ginConnectionType is {}; 0 to 2 would be right", type));
+  }
+  NewerRequirements fields{};
+  std::memcpy(&fields, &given, std::min(given.size, sizeof(fields)));
+  if (fields.cft_caps != 0 || fields.cft_barriers != 0) {
+    return refuse(Cause::kNotSupported, "cftCaps and cftBarrierCount are not possible; 0 would be right");
+  }
+  wish.gin_type = fields.gin_type;
+  if (type == kCustomStride) {
+    if (fields.custom_stride < 1) {
+      return refuse(Cause::kNumberOutOfRange,
+                    fmt::format("ginCustomStride is {}; 1 or more would be right", fields.custom_stride));
+    }
+    wish.custom_stride = fields.custom_stride;
+  } else if (type == kCustomArray && given.version >= kSince232 &&
+             ANYGIN_HAS_FIELD(NewerRequirements, custom_array_count, given.size)) {
+    if (fields.custom_array_count < 0) {
+      return refuse(Cause::kNumberOutOfRange,
+                    fmt::format("ginCustomArrayCount is {}; 0 or more would be right", fields.custom_array_count));
+    }
+    if (fields.custom_array == nullptr && fields.custom_array_count > 0)
+      return refuse(Cause::kNullArgument, "ginCustomArray is NULL");
+    wish.custom_peers.assign(fields.custom_array, fields.custom_array + fields.custom_array_count);
+  } else if (type < 0 || type > NCCL_GIN_CONNECTION_RAIL) {
+    return refuse(Cause::kNumberOutOfRange, fmt::format("ginConnectionType {} is none", type));
+  }
+  return Status();
+}
+
+Status check_peers(const DevCommWish& wish, const Communicator& communicator) {
+  for (const int peer : wish.custom_peers) {
+    if (peer >= 0 && peer < communicator.size()) continue;
+    return refuse(Cause::kRankOutOfRange,
+                  fmt::format("ginCustomArray names rank {}; 0 to {} would be right", peer, communicator.size() - 1));
+  }
+  return Status();
+}
+
 }  // namespace
 
+bool is_served(unsigned version) {
+  return version >= kOldestVersion && (version <= kNewestVersion || options().nccl_enable_version_check == 0);
+}
+
+std::string describe_version(unsigned version) {
+  const auto named = [](unsigned code) { return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100); };
+  return fmt::format("the program was compiled with the headers of {} ({}); this library serves {} to {}",
+                     named(version), version, named(kOldestVersion), named(kNewestVersion));
+}
+
+void settle_connections(DevCommWish& wish, const Communicator& communicator) {
+  const bool custom = wish.custom_stride != 0 || static_cast<int>(wish.asked.ginConnectionType) == kCustomArray;
+  if (!custom) return;
+  const int lsa_size = communicator.layout().lsa_size;
+  bool on_rail = wish.custom_stride % lsa_size == 0;
+  for (const int peer : wish.custom_peers) on_rail &= (peer - communicator.rank()) % lsa_size == 0;
+  wish.asked.ginConnectionType =
+      communicator.reaches_all() || !on_rail ? NCCL_GIN_CONNECTION_FULL : NCCL_GIN_CONNECTION_RAIL;
+}
+
 Result<DevCommWish> copy_requirements(const ncclDevCommRequirements& given) {
+  if (given.size == 0 && given.magic == 0 && given.version == 0) return copy_requirements(initialized(given));
   if (given.magic != NCCL_API_MAGIC) {
     return refuse(Cause::kNotInitialized,
-                  "the requirements were not initialized; start from NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER");
+                  fmt::format("the requirements carry the number {:#x} instead of {:#x}: they were not initialized, or "
+                              "come from another release's headers; start from "
+                              "NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER",
+                              given.magic, NCCL_API_MAGIC));
   }
-  if (given.version > kNewestVersion || given.version < kOldestVersion) {
-    return refuse(Cause::kVersion, fmt::format("the program was compiled for version {}; this library serves {} to {}",
-                                               given.version, kOldestVersion, kNewestVersion));
-  }
+  if (!is_served(given.version)) return refuse(Cause::kVersion, describe_version(given.version));
   DevCommWish wish;
   wish.asked = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
   std::memcpy(&wish.asked, &given, std::min(given.size, sizeof(wish.asked)));
+  ANYGIN_TRY(copy_newer(given, wish));
   if (wish.asked.ginForceEnable) wish.asked.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
   for (const auto* node = wish.asked.resourceRequirementsList; node != nullptr; node = node->next) {
     if (node->ginSignalCount < 0 || node->ginCounterCount < 0) {
@@ -113,6 +205,7 @@ std::vector<ResourceNode> DevCommWish::nodes(int ranks, int lsa_size) const {
 
 Status check_wish(const DevCommWish& wish, const Communicator& communicator) {
   ANYGIN_TRY(check_counts(wish));
+  ANYGIN_TRY(check_peers(wish, communicator));
   const ncclDevCommRequirements& r = wish.asked;
   bool uses_gin = r.ginSignalCount > 0 || r.ginCounterCount > 0 || r.barrierCount > 0 || r.railGinBarrierCount > 0 ||
                   r.worldGinBarrierCount > 0;
@@ -130,6 +223,10 @@ Status check_wish(const DevCommWish& wish, const Communicator& communicator) {
                     "ginConnectionType is FULL, but only ranks of one rail reach each other here (suffix \"rail\" "
                     "of ANYGIN_TOPOLOGY, or NCCL_CROSS_NIC=0); RAIL would be right");
     }
+    if (wish.gin_type != NCCL_GIN_TYPE_NONE && wish.gin_type != NCCL_GIN_TYPE_PROXY) {
+      return refuse(Cause::kNoBackend, fmt::format("ginType is {}, and the communicator has {} (proxy)", wish.gin_type,
+                                                   static_cast<int>(NCCL_GIN_TYPE_PROXY)));
+    }
     if (r.worldGinBarrierCount > 0 && wish.railed()) {
       return refuse(Cause::kRailOnly, "worldGinBarrierCount needs ginConnectionType FULL");
     }
@@ -146,6 +243,8 @@ std::string describe(const DevCommWish& wish) {
       static_cast<int>(r.ginConnectionType), r.ginContextCount, r.ginSignalCount, r.ginCounterCount, r.barrierCount,
       r.lsaBarrierCount, r.railGinBarrierCount, r.worldGinBarrierCount, r.ginStrongSignalsRequired,
       r.ginVaSignalsRequired, r.ginQueueDepth, r.lsaMultimem);
+  if (wish.gin_type != NCCL_GIN_TYPE_NONE) line += fmt::format(", ginType {}", wish.gin_type);
+  if (wish.custom_stride != 0) line += fmt::format(", ginCustomStride {}", wish.custom_stride);
   for (const UserNode& node : wish.user_nodes) {
     line += fmt::format(", resource of {} bytes aligned to {} with {} signals and {} counters", node.resources.bytes,
                         node.resources.align, node.resources.signals, node.resources.counters);

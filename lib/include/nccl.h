@@ -2,8 +2,8 @@
 /* The host API: communicators, windows, one-sided and two-sided transfers, collectives, groups, parameters.
  * Source-compatible with NCCL 2.30.7. C99 and C++17. Errors are those of ncclResult_t; the text of the calling thread's
  * last error is ncclGetLastError(). Every ncclX has a twin pncclX: a profiler may define ncclX and call pncclX.
- * A function that is declared here and does not work yet returns ncclInvalidUsage and says "not yet"
- * (docs/api-coverage.md). */
+ * Its first word is the name of the cause (docs/errors.md). What has no meaning in this library returns ncclInvalidUsage
+ * and says so (GIN_ERR_NOT_SUPPORTED). */
 #ifndef ANYGIN_NCCL_H_
 #define ANYGIN_NCCL_H_
 
@@ -82,7 +82,8 @@ typedef enum {
 #define NCCL_WIN_COLL_SYMMETRIC 0x01
 #define NCCL_WIN_STRICT_ORDERING 0x02 /* signals by address may live in the window */
 #if ANYGIN_NCCL_VERSION >= 23203
-#define NCCL_WIN_GIN_ONLY 0x04 /* nobody loads from it or stores to it directly; here it is reachable all the same */
+#define NCCL_WIN_GIN_ONLY 0x04    /* nobody loads from it or stores to it directly; here it is reachable all the same */
+#define NCCL_WIN_CFT_COUNTED 0x08 /* refused: ncclInvalidUsage */
 #endif
 #define NCCL_WIN_REQUIRED_ALIGNMENT 4096
 /* Config: bits of CTAPolicy. */
@@ -140,7 +141,11 @@ typedef enum {
 /* --- Structures passed by the program ----------------------------------------------------------------------------- */
 /* Start from NCCL_CONFIG_INITIALIZER. An int left at NCCL_CONFIG_UNDEF_INT takes its default; a value outside the range
  * given here is ncclInvalidArgument. */
+#if ANYGIN_NCCL_VERSION >= 23100
+typedef struct ncclConfig_v23100 {
+#else
 typedef struct ncclConfig_v23000 {
+#endif
   size_t size;
   unsigned int magic;
   unsigned int version;
@@ -162,7 +167,20 @@ typedef struct ncclConfig_v23000 {
   int numRmaCtx;           /* >= 0, default 1; 0: no host RMA */
   int maxP2pPeers;         /* > 0 */
   int graphStreamOrdering; /* 0 or 1 (default) */
+#if ANYGIN_NCCL_VERSION >= 23100
+  int numRmaSig;           /* >= 1, default 1: sigIdx of host one-sided calls is below it, their ctx below numRmaCtx */
+  int rmaEagerInit;        /* 0 or 1 (default): here it is always so */
+  int launchOrderImplicit; /* 0 (default) or 1 */
+  int hostCftMode;         /* 0 (default) only */
+#endif
 } ncclConfig_t;
+
+#if ANYGIN_NCCL_VERSION >= 23100
+#define ANYGIN_NCCL_CONFIG_NEWER \
+  , NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT
+#else
+#define ANYGIN_NCCL_CONFIG_NEWER
+#endif
 
 #define NCCL_CONFIG_INITIALIZER                          \
   {                                                      \
@@ -187,6 +205,7 @@ typedef struct ncclConfig_v23000 {
         NCCL_CONFIG_UNDEF_INT, /* numRmaCtx */           \
         NCCL_CONFIG_UNDEF_INT, /* maxP2pPeers */         \
         NCCL_CONFIG_UNDEF_INT  /* graphStreamOrdering */ \
+            ANYGIN_NCCL_CONFIG_NEWER                     \
   }
 
 typedef struct ncclSimInfo_v22200 {
@@ -275,7 +294,8 @@ ncclResult_t pncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommAbort(ncclComm_t comm);
 ncclResult_t pncclCommAbort(ncclComm_t comm);
 /* Ends every wait of the communicator, on all ranks within 1 s. Afterwards questions, split, shrink, abort and destroy
- * work, other calls are ncclInvalidUsage. `revokeFlags` is 0; NULL: success; twice: ncclInvalidArgument. (contract 2.4) */
+ * work, other calls are ncclInvalidUsage. `revokeFlags` is 0; NULL: success; twice: ncclInvalidArgument. (contract 2.4)
+ */
 ncclResult_t ncclCommRevoke(ncclComm_t comm, int revokeFlags);
 ncclResult_t pncclCommRevoke(ncclComm_t comm, int revokeFlags);
 /* Releases memory that can be rebuilt, and rebuilds it; collective. */

@@ -128,7 +128,7 @@ function(anygin_conformance file)
 endfunction()
 
 foreach(file signals words_as_signals completion values barriers wide_barriers scenarios_ordering scenarios_completion scenarios_errors
-             gin_forms gin_c gin_masks barrier_forms lsa_data lsa_forms multimem multimem_narrow failure windows communicators)
+             gin_forms gin_c gin_masks barrier_forms lsa_data lsa_forms multimem multimem_narrow failure windows communicators older_programs)
   anygin_conformance(${file})
 endforeach()
 if(ANYGIN_TARGET STREQUAL cuda)

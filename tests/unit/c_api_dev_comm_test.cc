@@ -284,6 +284,33 @@ TEST(CApiDevComm, WithoutANicPropertiesSaySoAndHostCollectivesGoOn) {
       [](int rank) { EXPECT_EQ(cudaSetDevice(rank), cudaSuccess); });
 }
 
+TEST(CApiDevComm, RequirementsFilledWithZerosTakeTheDefaults) {
+  ::testing::internal::CaptureStderr();
+  on_comms(1, [](ncclComm_t comm, int) {
+    ncclDevCommRequirements_t reqs{};
+    reqs.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
+    reqs.ginSignalCount = 3;
+    for (int turn = 0; turn < 2; ++turn) {
+      ncclDevComm made;
+      ASSERT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclSuccess) << last_error();
+      EXPECT_EQ(made.ginSignalCount, 3);
+      EXPECT_TRUE(made.ginStrongLegacySignals);
+      EXPECT_EQ(made.version, static_cast<unsigned>(NCCL_VERSION_CODE));
+      ANYGIN_NCCL_OK(ncclDevCommDestroy(comm, &made));
+    }
+    // Half of it is another thing: nobody knows whose.
+    ncclDevComm made;
+    reqs.size = sizeof(reqs);
+    EXPECT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclInvalidUsage);
+    EXPECT_TRUE(last_error_says("the number 0x0 instead of 0xcafebeef")) << last_error();
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  const std::string warning = "the requirements are filled with zeros";
+  const size_t first = said.find(warning);
+  EXPECT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find(warning, first + 1), std::string::npos) << "told twice: " << said;
+}
+
 TEST(CApiDevComm, RailsOnly) {
   const WithOptions with([](Options& o) {
     o.topology.ranks_of_node = {1, 1};

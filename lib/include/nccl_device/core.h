@@ -53,7 +53,20 @@ typedef enum {
   NCCL_GIN_CONNECTION_NONE = 0,
   NCCL_GIN_CONNECTION_FULL = 1,
   NCCL_GIN_CONNECTION_RAIL = 2
+#if NCCL_VERSION_CODE >= 23100
+  ,
+  NCCL_GIN_CONNECTION_CUSTOM_STRIDE = 3  // ranks at a multiple of ginCustomStride from the caller
+#endif
+#if NCCL_VERSION_CODE >= 23203
+  ,
+  NCCL_GIN_CONNECTION_CUSTOM_ARRAY = 4  // the world ranks of ginCustomArray
+#endif
 } ncclGinConnectionType_t;
+
+#if NCCL_VERSION_CODE >= 23203
+// How many signals a barrier may own. Here each owns one for each rank of its team.
+typedef enum { NCCL_GIN_BARRIER_DEFAULT = 0, NCCL_GIN_BARRIER_SIGNAL_EFFICIENT = 1 } ncclGinBarrierOptions_t;
+#endif
 
 #include "impl/core__types.h"
 

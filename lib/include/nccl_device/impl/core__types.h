@@ -86,21 +86,41 @@ struct ncclDevCommRequirements {
   int worldGinBarrierCount;       // ncclGinBarrierSession(ncclTeamTagWorld)
   bool ginStrongSignalsRequired;  // also the strength of the deprecated signal actions
   bool ginVaSignalsRequired;
+#if NCCL_VERSION_CODE >= 23100
+  int ginCustomStride;           // of NCCL_GIN_CONNECTION_CUSTOM_STRIDE: a multiple of ncclCommProperties::ginMinStride
+  ncclGinType_t ginType;         // NONE: whichever there is
+  bool useRuntimeVersion;        // the device communicator has ncclCommProperties::devCommRuntimeVersionSize bytes
+  int cftCaps, cftBarrierCount;  // 0 only
+#endif
+#if NCCL_VERSION_CODE >= 23203
+  const int* ginCustomArray;  // of NCCL_GIN_CONNECTION_CUSTOM_ARRAY
+  int ginCustomArrayCount;
+#endif
 };
 
-#define NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER                                                                        \
-  {                                                                                                                   \
-    sizeof(ncclDevCommRequirements_t),     /* size */                                                                 \
-        NCCL_API_MAGIC, NCCL_VERSION_CODE, /* magic, version */                                                       \
-        NULL, NULL,                        /* resourceRequirementsList, teamRequirementsList */                       \
-        false,                             /* lsaMultimem */                                                          \
-        0, 0, 0,                           /* barrierCount, lsaBarrierCount, railGinBarrierCount */                   \
-        0, 0,                              /* lsaLLA2ABlockCount, lsaLLA2ASlotCount */                                \
-        false,                             /* ginForceEnable */                                                       \
-        4, 0, 0,                           /* ginContextCount, ginSignalCount, ginCounterCount */                     \
-        NCCL_GIN_CONNECTION_NONE,          /* ginConnectionType */                                                    \
-        false, 0, NCCL_CONFIG_UNDEF_INT,   /* ginExclusiveContexts, ginQueueDepth, ginTrafficClass */                 \
-        0, true, true                      /* worldGinBarrierCount, ginStrongSignalsRequired, ginVaSignalsRequired */ \
+#if NCCL_VERSION_CODE >= 23203
+#define ANYGIN_NCCL_REQUIREMENTS_NEWER , 1, NCCL_GIN_TYPE_NONE, false, 0, 0, NULL, 0
+#elif NCCL_VERSION_CODE >= 23100
+#define ANYGIN_NCCL_REQUIREMENTS_NEWER , 1, NCCL_GIN_TYPE_NONE, false, 0, 0
+#else
+#define ANYGIN_NCCL_REQUIREMENTS_NEWER
+#endif
+
+#define NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER                                                        \
+  {                                                                                                   \
+    sizeof(ncclDevCommRequirements_t),     /* size */                                                 \
+        NCCL_API_MAGIC, NCCL_VERSION_CODE, /* magic, version */                                       \
+        NULL, NULL,                        /* resourceRequirementsList, teamRequirementsList */       \
+        false,                             /* lsaMultimem */                                          \
+        0, 0, 0,                           /* barrierCount, lsaBarrierCount, railGinBarrierCount */   \
+        0, 0,                              /* lsaLLA2ABlockCount, lsaLLA2ASlotCount */                \
+        false,                             /* ginForceEnable */                                       \
+        4, 0, 0,                           /* ginContextCount, ginSignalCount, ginCounterCount */     \
+        NCCL_GIN_CONNECTION_NONE,          /* ginConnectionType */                                    \
+        false, 0, NCCL_CONFIG_UNDEF_INT,   /* ginExclusiveContexts, ginQueueDepth, ginTrafficClass */ \
+        0, true,                                                                                      \
+        true /* worldGinBarrierCount, ginStrongSignalsRequired, ginVaSignalsRequired */               \
+        ANYGIN_NCCL_REQUIREMENTS_NEWER                                                                \
   }
 
 struct ncclCommProperties {
@@ -117,12 +137,25 @@ struct ncclCommProperties {
   int nLsaTeams;
   bool hostRmaSupport;
   ncclGinType_t railedGinType;  // the backend that can reach at least the caller's rail, or NONE
+#if NCCL_VERSION_CODE >= 23100
+  uint64_t commHash;                          // equal on the ranks of the communicator
+  int ginMinStride;                           // of NCCL_GIN_CONNECTION_CUSTOM_STRIDE; INT_MAX: no stride is possible
+  ncclGinConnectionType_t ginConnectionType;  // the widest one that is possible
+  bool ginSupport[64];                        // by ncclGinType_t
+  size_t devCommRuntimeVersionSize;           // bytes of ncclDevComm in this library
+#endif
 };
+
+#if NCCL_VERSION_CODE >= 23100
+#define ANYGIN_NCCL_PROPERTIES_NEWER , 0, 0, NCCL_GIN_CONNECTION_NONE, {false}, 0
+#else
+#define ANYGIN_NCCL_PROPERTIES_NEWER
+#endif
 
 #define NCCL_COMM_PROPERTIES_INITIALIZER                                                                              \
   {                                                                                                                   \
     sizeof(ncclCommProperties_t), NCCL_API_MAGIC, NCCL_VERSION_CODE, 0, 0, 0, 0, false, false, NCCL_GIN_TYPE_NONE, 0, \
-        false, NCCL_GIN_TYPE_NONE                                                                                     \
+        false, NCCL_GIN_TYPE_NONE ANYGIN_NCCL_PROPERTIES_NEWER                                                        \
   }
 
 // --- Windows ---------------------------------------------------------------------------------------------------------
