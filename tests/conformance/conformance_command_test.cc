@@ -134,8 +134,8 @@ TEST(ConformanceProgram, refuses_another_number_of_ranks) {
 // -------------------------------------------------------------------------------
 TEST(ConformanceMatrix, lines_are_in_the_order_of_their_numbers_and_one_failure_fails_the_cell) {
   ConformanceMatrix matrix({{"one"}, {"two"}});
-  const ConformanceCase two{"", "P2_a"}, ten{"", "P10_a"}, again{"", "P10_b"}, misuse{"", "M6_R_a"},
-      scenario{"", "Scenario_O1_a"};
+  const ConformanceCase two{"", "P2_a"}, ten{"", "P10_P11_a"}, again{"", "P10_b"}, misuse{"", "M6_R_a"},
+      scenario{"", "Scenario_O1_O2_a"};
   matrix.passed(ten, {"one"});
   matrix.failed(again, {"one"}, "exit code 1");
   matrix.passed(two, {"one"});
@@ -148,9 +148,11 @@ TEST(ConformanceMatrix, lines_are_in_the_order_of_their_numbers_and_one_failure_
             "M6·R          -     ok\n"
             "P2            ok    -\n"
             "P10           FAIL  -\n"
+            "P11           ok    -\n"
             "scenario O1   -     -\n"
+            "scenario O2   -     -\n"
             "FAILED P10_b on one: exit code 1\n"
-            "not on 1 arm: Scenario_O1_a: the reason\n");
+            "not on 1 arm: Scenario_O1_O2_a: the reason\n");
   EXPECT_EQ(matrix.passes(), 3);
   EXPECT_EQ(matrix.failures(), 1);
   EXPECT_EQ(matrix.elsewhere(), 1);

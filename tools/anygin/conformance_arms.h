@@ -12,9 +12,9 @@ namespace anygin::tools {
 
 struct ConformanceCase {
   std::string program, name;
-  // The line that it shows, by its name: "P2" of P2_a_strong_signal, "M6·R" of M6_R_offset, "scenario O1", else its
+  // The lines that it shows, by its name: "P5" and "P6" of P5_P6_a_put, "M6·R" of M6_R_offset, "scenario O1", else its
   // first word.
-  std::string line() const;
+  std::vector<std::string> lines() const;
 };
 
 struct Arm {

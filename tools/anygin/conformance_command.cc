@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -22,10 +23,6 @@ constexpr int kExitFailed = 1;
 
 bool matches(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
-bool matches_case(const std::string& pattern, const std::string& name) {
-  return matches(pattern, name) || matches(pattern + "_*", name) || matches(pattern + "*", name);
 }
 
 // One case on one arm.
@@ -75,6 +72,11 @@ class Conformance {
       matrix_.failed(*run.one, *run.arm, why);
       fmt::print(stderr, "{}", end.output);
     }
+    if (const auto now = std::chrono::steady_clock::now(); now - told_ >= std::chrono::seconds(15)) {
+      told_ = now;
+      fmt::print(stderr, "anygin conformance: {} of {} runs, {} failed\n", matrix_.passes() + matrix_.failures(),
+                 tasks_.size(), matrix_.failures());
+    }
     report_.push_back({run.arm->name, run.one->name, end.seconds, why, "", end.exit_code == 0 ? "" : end.output});
   }
 
@@ -94,6 +96,7 @@ class Conformance {
   std::vector<Task> tasks_;
   std::vector<JunitCase> report_;
   ConformanceMatrix matrix_;
+  std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
 };
 
 bool has_rdma_device() {
@@ -113,6 +116,10 @@ int print_list(const std::vector<ConformanceCase>& cases, const std::vector<Arm>
 }
 
 }  // namespace
+
+bool matches_case(const std::string& pattern, const std::string& name) {
+  return matches(pattern, name) || matches(pattern + "_*", name) || matches(pattern + "*", name);
+}
 
 int run_conformance(const ConformanceRequest& request) {
   if (request.nic == "hw") {

@@ -18,6 +18,8 @@ struct ConformanceRequest {
 
 // 0: all passed. 1: a case failed, or a mutant was not caught. 2: nothing matches. 3: what it needs is not here.
 int run_conformance(const ConformanceRequest& request);
+// A pattern as of a shell, of the whole name or of its beginning.
+bool matches_case(const std::string& pattern, const std::string& name);
 // Which deliberate faults the conformance cases notice, of the list beside them.
 int run_conformance_mutants(const ConformanceRequest& request);
 

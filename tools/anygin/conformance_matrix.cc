@@ -34,26 +34,33 @@ char letter(size_t index) {
 
 }  // namespace
 
-std::string ConformanceCase::line() const {
-  static const std::regex kScenario(R"(^Scenario_([A-Z]+\d+))"), kMisuse(R"(^(M\d+)_R_)"), kWord(R"(^([A-Za-z0-9]+))");
+std::vector<std::string> ConformanceCase::lines() const {
+  static const std::regex kMisuse(R"(^(M\d+)_R_)"), kToken(R"(^([A-Z]+\d+)_)"), kWord(R"(^([A-Za-z0-9]+))");
+  const std::string scenario = "Scenario_";
+  const bool is_scenario = name.rfind(scenario, 0) == 0;
+  std::string rest = is_scenario ? name.substr(scenario.size()) : name;
   std::smatch match;
-  if (std::regex_search(name, match, kScenario)) return "scenario " + match[1].str();
-  if (std::regex_search(name, match, kMisuse)) return match[1].str() + "·R";
-  return std::regex_search(name, match, kWord) ? match[1].str() : name;
+  if (std::regex_search(rest, match, kMisuse)) return {match[1].str() + "·R"};
+  std::vector<std::string> lines;
+  for (; std::regex_search(rest, match, kToken); rest = match.suffix()) {
+    lines.push_back((is_scenario ? "scenario " : "") + match[1].str());
+  }
+  if (lines.empty() && std::regex_search(rest, match, kWord)) lines.push_back(match[1]);
+  return lines;
 }
 
 void ConformanceMatrix::passed(const ConformanceCase& one, const Arm& arm) {
-  ++cells_[{one.line(), arm.name}].passed;
+  for (const std::string& line : one.lines()) ++cells_[{line, arm.name}].passed;
   ++passes_;
 }
 
 void ConformanceMatrix::failed(const ConformanceCase& one, const Arm& arm, const std::string& why) {
-  ++cells_[{one.line(), arm.name}].failed;
+  for (const std::string& line : one.lines()) ++cells_[{line, arm.name}].failed;
   failed_.push_back(fmt::format("FAILED {} on {}: {}", one.name, arm.name, why));
 }
 
 void ConformanceMatrix::not_here(const ConformanceCase& one, const Arm& arm, const std::string& why) {
-  cells_[{one.line(), arm.name}];
+  for (const std::string& line : one.lines()) cells_[{line, arm.name}];
   ++reasons_[{one.name, why}];
   ++elsewhere_;
 }

@@ -61,7 +61,8 @@ int run_conformance_mutants(const ConformanceRequest& request) {
     return kExitEnvironment;
   }
   std::map<std::string, int> others;
-  const std::vector<Line> lines = read_lines(&others);
+  std::vector<Line> lines = read_lines(&others);
+  std::erase_if(lines, [&](const Line& line) { return !matches_case(request.cases, line.task.command.back()); });
   std::vector<Task> tasks;
   for (const Line& line : lines) {
     tasks.push_back(line.task);
