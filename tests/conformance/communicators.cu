@@ -11,7 +11,7 @@ using conformance::WhenDone;
 constexpr int kThreads = 32;
 
 // --- What a communicator has to be able to do ---------------------------------------------------------------------------
-constexpr uint64_t word_for(int from, int to) { return 1000 + 100 * static_cast<uint64_t>(from) + static_cast<uint64_t>(to); }
+__host__ __device__ inline uint64_t word_for(int from, int to) { return 1000 + 100 * static_cast<uint64_t>(from) + static_cast<uint64_t>(to); }
 
 // Each rank, named by its place in `members`, sends a word to every one, itself included; wrong words are counted.
 struct Members {
@@ -298,15 +298,16 @@ CONFORMANCE_CASE_WITH(P32_survivors_of_a_lost_rank_shrink_and_go_on, 4, {"ANYGIN
 }
 
 // --- The end ------------------------------------------------------------------------------------------------------------
-__global__ void wait_for_one(ncclDevComm comm, unsigned* passed) {
-  const ncclGin gin(comm, 0);
-  gin.waitSignal(ncclCoopThread{}, 0, 1);
-  *passed = 1;
-}
 // Uses a communicator that does not stand among its arguments.
 __global__ void read_through_memory(const ncclDevComm* comm, const unsigned* stop, uint64_t* read) {
   const ncclGin gin(*comm, 0);
   while (cuda::atomic_ref<unsigned>(const_cast<unsigned&>(*stop)).load(cuda::memory_order_acquire) == 0) *read += gin.readSignal(0) + 1;
+}
+#if defined(ANYGIN_TARGET_CPU)  // the streams of a GPU are the driver's
+__global__ void wait_for_one(ncclDevComm comm, unsigned* passed) {
+  const ncclGin gin(comm, 0);
+  gin.waitSignal(ncclCoopThread{}, 0, 1);
+  *passed = 1;
 }
 __global__ void signal_peer(ncclDevComm comm, int peer) {
   const ncclGin gin(comm, 0);
@@ -330,6 +331,7 @@ CONFORMANCE_CASE(P32_destroy_waits_for_its_kernels, 2) {
     rank.finish();
   }
 }
+#endif
 
 CONFORMANCE_CASE(P32_destroy_keeps_what_kernels_may_still_read_in_a_spin, 2) {
   const ncclDevComm comm = rank.dev_comm();

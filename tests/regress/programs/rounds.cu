@@ -53,6 +53,10 @@ void rank_of_a_round(int rank, const ncclUniqueId& id) {
   cudaStream_t stream;
   CHECK_CUDA(cudaStreamCreate(&stream));
   use(comm, rank, stream);
+  ncclComm_t child;
+  CHECK_NCCL(ncclCommSplit(comm, 0, -rank, &child, nullptr));
+  use(child, kRanks - 1 - rank, stream);
+  CHECK_NCCL(ncclCommDestroy(child));
   CHECK_CUDA(cudaStreamDestroy(stream));
   CHECK_NCCL(ncclCommDestroy(comm));
 }
