@@ -174,7 +174,8 @@ Result<DevCommWish> copy_requirements(const ncclDevCommRequirements& given) {
     if (node->ginSignalCount < 0 || node->ginCounterCount < 0) {
       return refuse(Cause::kNumberOutOfRange, "a resource asks for a negative number of signals or counters");
     }
-    wish.user_nodes.push_back({{node->bufferSize, node->bufferAlign, static_cast<uint32_t>(node->ginSignalCount),
+    const int signals = MUTANT(comm_resource_signals_dropped) ? 0 : node->ginSignalCount;
+    wish.user_nodes.push_back({{node->bufferSize, node->bufferAlign, static_cast<uint32_t>(signals),
                                 static_cast<uint32_t>(node->ginCounterCount)},
                                node->outBufferHandle,
                                node->outGinSignalStart,

@@ -286,6 +286,58 @@ CONFORMANCE_CASE(LLA2A_epochs_begin_at_two_and_go_on, 2) {
   rank.expect_eq(outcome.get().later, 3u, "where the next session goes on");
 }
 
+// --- Sessions --------------------------------------------------------------------------------------------------------
+// What a session was made of can be read from it (contract 8).
+__global__ void members(ncclDevComm comm, ncclLLA2AHandle a2a, unsigned* wrong) {
+  const ncclCoopThread thread;
+  const ncclGin gin(comm, 1);
+  const ncclTeam lsa = ncclTeamLsa(comm), world = ncclTeamWorld(comm), rail = ncclTeamRail(comm);
+  {
+    ncclLsaBarrierSession<ncclCoopThread> session(thread, comm, lsa, comm.lsaBarrier, 1, false, comm.lsaMultimem);
+    *wrong += session.coop.size() != 1 || &session.comm != &comm || session.team.nRanks != lsa.nRanks;
+    *wrong += session.handle.bufHandle != comm.lsaBarrier.bufHandle || session.index != 1 || session.multimem;
+    *wrong += session.mmHandle.mcBasePtr != comm.lsaMultimem.mcBasePtr || session.epoch != 0;
+  }
+  {
+    ncclGinBarrierSession<ncclCoopThread> session(thread, gin, world, comm.worldGinBarrier, 1);
+    *wrong += session.coop.size() != 1 || session.net.contextId != gin.contextId || session.team.stride != world.stride;
+    *wrong += session.handle.signal0 != comm.worldGinBarrier.signal0 || session.index != 1 || session.fenceAllContexts;
+    *wrong += session.signal != comm.worldGinBarrier.signal0 + static_cast<uint32_t>(world.nRanks);
+    ncclGinBarrierSession<ncclCoopThread> all(thread, ncclGinAllContexts(comm), ncclTeamTagWorld{}, 0);
+    *wrong += !all.fenceAllContexts || all.signal != comm.worldGinBarrier.signal0;
+  }
+  {
+    ncclBarrierSession<ncclCoopThread> session(thread, ncclTeamTagWorld{}, gin, 0);
+    *wrong += session.coop.size() != 1 || !session.gin.present() || &session.gin.value().comm != &comm;
+    *wrong += !session.innerLsaBar.present() || session.innerLsaBar.value().team.nRanks != lsa.nRanks;
+    *wrong += !session.outerRailGinBar.present() || session.outerRailGinBar.value().team.nRanks != rail.nRanks;
+    *wrong += !session.outerWorldGinBar.present() || session.outerWorldGinBar.value().team.nRanks != world.nRanks;
+  }
+  {
+    ncclBarrierSession<ncclCoopThread> session(thread, ncclTeamTagLsa{}, comm, 0);
+    *wrong += session.gin.present() || !session.innerLsaBar.present() || session.outerRailGinBar.present() || session.outerWorldGinBar.present();
+  }
+  ncclLLA2ASession<ncclCoopThread> session(thread, comm, lsa, a2a, 1, 4, false, comm.lsaMultimem);
+  *wrong += session.coop.size() != 1 || &session.comm != &comm || session.team.nRanks != lsa.nRanks || session.handle.nSlots != a2a.nSlots;
+  *wrong += session.block != 1 || session.pitch != 4 || session.multimem || session.mmHandle.mcBasePtr != comm.lsaMultimem.mcBasePtr;
+  // Block 1 of 1 + 2 * nSlots lines each: behind its first line the half of an even epoch.
+  *wrong += session.slotsOffset != (1 + 2 * a2a.nSlots) + 1;
+}
+
+CONFORMANCE_CASE(Sessions_show_what_they_were_made_of, 2) {
+  ncclLLA2AHandle handle;
+  ncclDevResourceRequirements_t node;
+  rank.must(ncclLLA2ACreateRequirement(2, ncclLLA2ACalcSlots(4, sizeof(unsigned)), &handle, &node), "ncclLLA2ACreateRequirement");
+  ncclDevCommRequirements_t reqs = Rank::requirements();
+  reqs.barrierCount = 1;
+  reqs.resourceRequirementsList = &node;
+  const ncclDevComm comm = rank.dev_comm(reqs);
+  Outcome<unsigned> wrong(rank);
+  members<<<1, 1, 0, rank.stream>>>(comm, handle, wrong.device());
+  rank.finish();
+  rank.expect_eq(wrong.get(), 0u, "members that differ");
+}
+
 }  // namespace
 
 #endif  // CONFORMANCE_SINCE_2_30

@@ -4,6 +4,7 @@
 #define ANYGIN_NCCL_DEVICE_IMPL_BARRIER__FUNCS_H_
 
 #include "../barrier.h"
+#include "anygin/base/mutant.h"
 #include "gin_barrier__funcs.h"
 #include "lsa_barrier__funcs.h"
 
@@ -11,6 +12,7 @@
 // Puts come from anywhere: the barrier that covers them joins every rank with every other.
 template <typename Coop>
 NCCL_DEVICE_INLINE bool ncclBarrierSession_internal<Coop>::world_alone(ncclGinFenceLevel fence) {
+  if (MUTANT(nccl_hybrid_by_rail)) return false;
   return (fence & ncclGinFenceLevel::Put) != ncclGinFenceLevel::None && outerWorldGinBar.present() && gin.present() &&
          !gin.value().comm.ginContextsRailed;
 }

@@ -146,6 +146,11 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::put(
     ncclTeam team, int peer, ncclWindow_t dstWnd, size_t dstOffset, ncclWindow_t srcWnd, size_t srcOffset, size_t bytes,
     RemoteAction remoteAction, LocalAction localAction, Coop coop, DescriptorSmem descriptor,
     cuda::thread_scope givenRelease, cuda::thread_scope requiredRelease, SegmentType bufType) const {
+  if (MUTANT(nccl_tag_behind_scopes_lost)) {
+    put(team, peer, dstWnd, dstOffset, srcWnd, srcOffset, bytes, remoteAction, localAction, coop, descriptor,
+        givenRelease, requiredRelease, uint32_t{ncclGinOptFlagsDefault}, ncclGin_SegmentMixed{});
+    return;
+  }
   put(team, peer, dstWnd, dstOffset, srcWnd, srcOffset, bytes, remoteAction, localAction, coop, descriptor,
       givenRelease, requiredRelease, uint32_t{ncclGinOptFlagsDefault}, bufType);
 }

@@ -89,7 +89,8 @@ template <unsigned backendMask>
 NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::resetSignal(ncclWindow_t signalWindow,
                                                                       size_t signalOffset) const {
   const anygin::gin::Call call = anygin::gin::call_of(*this, anygin::DeviceCall::kResetSignal, ANYGIN_CALL_SITE());
-  anygin::store_relaxed(anygin::gin::va_signal_cell(call, signalWindow, signalOffset).cell, uint64_t{0});
+  const size_t offset = MUTANT(nccl_address_reset_twice) ? 2 * signalOffset : signalOffset;
+  anygin::store_relaxed(anygin::gin::va_signal_cell(call, signalWindow, offset).cell, uint64_t{0});
 }
 
 // --- Shadows ---------------------------------------------------------------------------------------------------------

@@ -140,6 +140,9 @@ NCCL_DEVICE_INLINE Pack<T, kWidth> fold(const Sources& sources, size_t at) {
   for (int source = 1; source < last; ++source) {
     pack = load<T, kWidth>(sources.of(source) + at);
     for (int i = 0; i < kWidth; ++i) sum.at[i] = Op::fold(sum.at[i], static_cast<Accumulator>(pack.at[i]));
+    for (int i = 0; i < kWidth && MUTANT(nccl_sum_rounds_each_time); ++i) {
+      sum.at[i] = static_cast<Accumulator>(static_cast<T>(sum.at[i]));
+    }
   }
   for (int i = 0; i < kWidth; ++i) pack.at[i] = static_cast<T>(sum.at[i]);
   return pack;

@@ -4,6 +4,7 @@
 #define ANYGIN_NCCL_DEVICE_GIN_PROXY_H_
 
 #include "../gin_device_common.h"
+#include "anygin/base/mutant.h"
 #include "anygin/proxy/proxy_device.h"
 
 #if NCCL_CHECK_CUDACC
@@ -29,7 +30,7 @@ NCCL_DEVICE_INLINE DeviceSignal device_signal(ncclGinSignalDescriptor const& des
   DeviceSignal signal;
   if (descriptor.type == NCCL_GIN_SIGNAL_TYPE_NONE) return signal;
   signal.strong = descriptor.isStrong;
-  signal.add = op == ncclGinSignalInc ? 1 : argument;
+  signal.add = op == ncclGinSignalInc && !MUTANT(nccl_increment_by_argument) ? 1 : argument;
   if (descriptor.type == NCCL_GIN_SIGNAL_TYPE_INDEXED) {
     signal.target = SignalTarget::kIndexed;
     signal.id = descriptor.indexedSignal.signalId;
