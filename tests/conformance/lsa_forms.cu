@@ -287,7 +287,7 @@ CONFORMANCE_CASE(LLA2A_epochs_begin_at_two_and_go_on, 2) {
 }
 
 // --- Sessions --------------------------------------------------------------------------------------------------------
-// What a session was made of can be read from it (contract 8).
+// What a session was made of can be read from it (contract 8.1, 8.2, 8.3, 8.4).
 __global__ void members(ncclDevComm comm, ncclLLA2AHandle a2a, unsigned* wrong) {
   const ncclCoopThread thread;
   const ncclGin gin(comm, 1);
