@@ -128,7 +128,7 @@ function(anygin_conformance file)
 endfunction()
 
 foreach(file signals words_as_signals completion values barriers wide_barriers scenarios_ordering scenarios_completion scenarios_errors
-             gin_forms gin_c gin_masks barrier_forms lsa_data lsa_forms multimem multimem_narrow failure windows communicators older_programs)
+             gin_forms gin_c gin_masks barrier_forms lsa_data lsa_forms multimem multimem_narrow failure windows communicators older_programs rail_only)
   anygin_conformance(${file})
 endforeach()
 if(ANYGIN_TARGET STREQUAL cuda)
@@ -183,4 +183,14 @@ if(NOT ANYGIN_SANITIZE MATCHES "address|thread")
   add_dependencies(check_command anygin_sim anygin_tool program_ring program_hang program_simulated_host_threads program_simulated_host_polls
     program_simulated_entropy program_simulated_weak_signal program_simulated_crossed program_simulated_reused_cells program_slow_kernels)
   add_dependencies(sim_program anygin_sim program_ring program_alltoall_gin program_hang)
+endif()
+
+# Rails apart: two nodes of two, whose ranks of one place reach each other.
+if(ANYGIN_TARGET STREQUAL cpu)
+  foreach(profile ${ANYGIN_CONFORMANCE_PROFILES})
+    set(name conformance.Rail_connections_carry_puts_and_barriers.cpu/proxy/emu/direct/${profile}/threads/rails_apart)
+    add_test(NAME ${name} COMMAND ${ANYGIN_CONFORMANCE_STAGED}/conformance_rail_only Rail_connections_carry_puts_and_barriers)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 20 LABELS conformance ENVIRONMENT
+      "ANYGIN_PROFILE=${profile};ANYGIN_TOPOLOGY=2,2,rail")
+  endforeach()
 endif()

@@ -185,7 +185,8 @@ TEST(CApiNewer, HostOperationsNameContextsAndSignals) {
         EXPECT_TRUE(last_error_says("ctx is 2; 0 to 1 would be right")) << last_error();
         ncclWaitSignalDesc_t wrong{1, other, -1, 0};
         EXPECT_EQ(ncclWaitSignal(1, &wrong, comm, mine.stream()), ncclInvalidArgument);
-        // Five signals of (1, 2), one of each other: a wait for those of one selector takes none of another.
+        // Five signals of (1, 2), two of (1, 0), one of each other: a wait for those of one takes none of another.
+        ANYGIN_NCCL_OK(ncclSignal(other, 0, 1, 0, comm, mine.stream()));
         for (int i = 0; i < 4; ++i) ANYGIN_NCCL_OK(ncclSignal(other, 2, 1, 0, comm, mine.stream()));
         for (int context = 0; context < 2; ++context) {
           for (int signal = 0; signal < 3; ++signal) {
@@ -202,9 +203,10 @@ TEST(CApiNewer, HostOperationsNameContextsAndSignals) {
         ANYGIN_NCCL_OK(ncclWaitSignal(6, all.data(), comm, mine.stream()));
         mine.finish();
         for (int i = 0; i < 6; ++i) EXPECT_EQ(mine.words()[i], static_cast<uint32_t>(100 * (other + 1))) << i;
-        // Nothing is left of signal (0, 1): a second wait for it needs a second signal.
+        // Nothing is left of signal (0, 1): a second wait for it needs a second signal, whatever is left of (1, 0).
         ncclWaitSignalDesc_t again{1, other, 1, 0};
         ANYGIN_NCCL_OK(ncclWaitSignal(1, &again, comm, mine.stream()));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
         EXPECT_EQ(cudaStreamQuery(mine.stream()), cudaErrorNotReady);
         mine.meet();
         cudaStream_t beside = nullptr;

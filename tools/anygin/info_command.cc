@@ -61,6 +61,8 @@ void print_info() {
   row("NIC hw", false,
       rdma ? "not yet; /sys/class/infiniband has devices" : "not yet; no device in /sys/class/infiniband");
   row("NIC emu", true, "ANYGIN_PROFILE: inorder, cx7, relaxed, srd");
+  row("NIC none", true, "ANYGIN_NIC=none: properties say no GIN, so that a program's other way can be tested");
+  row("rails apart", true, "ANYGIN_TOPOLOGY=2x2,rail: connections along the rail only (railedGinType)");
   row("fabric direct", true, "ranks of this host, as threads or processes");
   row("fabric tcp", false, "not yet");
   row("gpu", fs::exists("/dev/nvidiactl"),
