@@ -2,6 +2,8 @@
 // Communicators of communicators, their ends, and what kernels may still do then (contract 2.4, P32).
 #include "conformance.h"
 
+#if CONFORMANCE_SINCE_2_30
+
 namespace {
 
 using conformance::Outcome;
@@ -348,5 +350,7 @@ CONFORMANCE_CASE(P32_destroy_keeps_what_kernels_may_still_read_in_a_spin, 2) {
 }
 
 }  // namespace
+
+#endif  // CONFORMANCE_SINCE_2_30
 
 int main(int argc, char** argv) { return conformance::conformance_main(argc, argv); }

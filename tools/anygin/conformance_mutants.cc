@@ -78,7 +78,9 @@ int run_conformance_mutants(const ConformanceRequest& request) {
                noticed = codes[2 * i + 1] != 0 && codes[2 * i + 1] != kExitUsage && codes[2 * i + 1] != 127;
     caught += sound && noticed;
     others.erase(lines[i].mutant);
-    if (!sound) fmt::print("FAILED without the fault: {}\n", lines[i].text);
+    if (!sound) {
+      fmt::print("{}: {}\n", codes[2 * i] == 127 ? "NOT BUILT" : "FAILED without the fault", lines[i].text);
+    }
     if (sound && !noticed) fmt::print("NOT CAUGHT: {}\n", lines[i].text);
   }
   fmt::print("{} of {} caught; {} faults more are for unit, model and litmus tests: ctest -L mutants\n", caught,
