@@ -19,6 +19,10 @@ endfunction()
 foreach(compiler ${ANYGIN_GCC} ${ANYGIN_CLANG})
   get_filename_component(label ${compiler} NAME)
   anygin_compile_test(host_c99.${label} ${compiler} -std=c99 ${nccl_strict} ${nccl_includes} ${CMAKE_CURRENT_LIST_DIR}/host_c99.c)
+  foreach(release 23102 23203)
+    anygin_compile_test(host_c99_${release}.${label} ${compiler} -std=c99 ${nccl_strict} ${nccl_includes} -DANYGIN_NCCL_VERSION=${release}
+      ${CMAKE_CURRENT_LIST_DIR}/host_c99.c)
+  endforeach()
 endforeach()
 
 foreach(compiler ${ANYGIN_GXX} ${ANYGIN_CLANGXX})
@@ -26,6 +30,8 @@ foreach(compiler ${ANYGIN_GXX} ${ANYGIN_CLANGXX})
   set(cxx ${compiler} -std=c++17 ${nccl_strict} ${nccl_includes})
   anygin_compile_test(host_only.${label} ${cxx} -DHEADER=<nccl_device.h> ${CMAKE_CURRENT_LIST_DIR}/header_alone.cc)
   anygin_compile_test(device_all.${label} ${cxx} ${nccl_kernels} ${CMAKE_CURRENT_LIST_DIR}/device_all.cu)
+  anygin_compile_test(device_all_2_31.${label} ${cxx} ${nccl_kernels} -DANYGIN_NCCL_VERSION=23102
+    ${CMAKE_CURRENT_LIST_DIR}/device_all.cu)
   anygin_compile_test(device_all_2_32.${label} ${cxx} ${nccl_kernels} -DANYGIN_NCCL_VERSION=23203
     ${CMAKE_CURRENT_LIST_DIR}/device_all.cu)
   anygin_compile_test(not_yet_alone.${label} ${cxx} ${nccl_kernels} ${CMAKE_CURRENT_LIST_DIR}/not_yet.cu)
