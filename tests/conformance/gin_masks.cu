@@ -150,6 +150,7 @@ __global__ void below(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, ncc
   const ncclGinSignalDescriptor none{};
   const ncclGinSignalDescriptor signal = ncclGin_getSignalDescriptor(gin, ncclGin_StrongSignalInc{3});
   const auto given = cuda::thread_scope_thread, required = cuda::thread_scope_device;
+  const auto acquire = cuda::memory_order_acquire;  // the layer takes references
   const ncclGinWindow_t to = handle_of(gin, d), from = handle_of(gin, source);
   ncclGinCall<ncclGinApi_Put>(ctx, thread, right, true, to, size_t{0}, from, size_t{0}, size_t{8}, none, ncclGinSignalInc, uint64_t{0}, true, 4u, false,
                               static_cast<ncclGinDescriptorSmem*>(nullptr), required, given, 0u);
@@ -166,9 +167,9 @@ __global__ void below(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source, ncc
   ncclGinCall<ncclGinApi_Get>(ctx, thread, left, from, size_t{0}, to, size_t{64}, size_t{8}, false, static_cast<ncclGinDescriptorSmem*>(nullptr), 0u);
   ncclGinRequest_t request{};
   ncclGinCall<ncclGinApi_FlushAsync>(ctx, left, &request, false, static_cast<ncclGinDescriptorSmem*>(nullptr), 0u);
-  ncclGinCall<ncclGinApi_Wait>(ctx, request, false, static_cast<ncclGinDescriptorSmem*>(nullptr), cuda::memory_order_acquire, comm.abortFlag);
+  ncclGinCall<ncclGinApi_Wait>(ctx, request, false, static_cast<ncclGinDescriptorSmem*>(nullptr), acquire, comm.abortFlag);
   got->got = local(d)[8];
-  ncclGinCall<ncclGinApi_Flush>(ctx, thread, false, static_cast<ncclGinDescriptorSmem*>(nullptr), cuda::memory_order_acquire, comm.abortFlag);
+  ncclGinCall<ncclGinApi_Flush>(ctx, thread, false, static_cast<ncclGinDescriptorSmem*>(nullptr), acquire, comm.abortFlag);
   ncclGinCall<ncclGinApi_ResetSignal>(ctx, signal);
   got->signal_reset = gin.readSignal(3u);
   local(cells)[1] = 8;
