@@ -76,6 +76,13 @@ TEST(ConformanceCommand, lists_without_running) {
   EXPECT_THAT(run.output, HasSubstr("case P29_a_host_put_of_more_than_a_gibibyte_is_one_signal (2 arms)\n"));
 }
 
+TEST(ConformanceCommand, takes_a_case_by_its_first_words) {
+  const CommandResult run = conformance("--list --case P2 --arm '*/sim/inorder/*'");
+  EXPECT_EQ(run.output,
+            "arm  cpu/proxy/emu/sim/inorder/threads\n"
+            "case P2_a_strong_signal_covers_earlier_puts (1 arms)\n");
+}
+
 TEST(ConformanceCommand, says_what_is_missing) {
   const CommandResult hw = conformance("--nic hw");
   EXPECT_EQ(hw.code, 3) << hw.output;

@@ -88,7 +88,7 @@ void add_conformance_command(CLI::App& app, int& exit_code) {
   static anygin::tools::ConformanceRequest conformance;  // outlives the parse
   CLI::App* const own = app.add_subcommand("conformance", "every line of the semantics on every arm, as a matrix");
   own->add_option("--arm", conformance.arms, "only arms that match, e.g. 'cpu/proxy/emu/direct/*/procs'");
-  own->add_option("--case", conformance.cases, "only cases that match or begin so, e.g. P2");
+  own->add_option("--case", conformance.cases, "only cases that match, or whose first words do, e.g. P2");
   own->add_option("--nic", conformance.nic, "emu (default), or hw where there is one")
       ->check(CLI::IsMember({"emu", "hw"}));
   own->add_option("--junit", conformance.junit_file, "write a JUnit report there");
