@@ -21,10 +21,28 @@ Status system_error(std::string_view what, size_t bytes) {
   return Status(Cause::kSystemCall, kWhere, fmt::format("{} ({} bytes): {}", what, bytes, std::strerror(error)));
 }
 
+constexpr size_t kPage = 4096, kLargePage = size_t{2} << 20;
+
+size_t up_to(size_t unit, size_t bytes) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// A large file begins at a large page: what is aligned in memory is then aligned in the file, wherever that lies.
 Result<char*> map_file(int fd, size_t bytes) {
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (base == MAP_FAILED) return system_error("cannot map the file", bytes);
-  return static_cast<char*>(base);
+  const size_t room = up_to(kPage, bytes) + (bytes >= kLargePage ? kLargePage : 0);
+  void* const found = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) return system_error("no room among the addresses for a file", bytes);
+  char* const first = static_cast<char*>(found);
+  char* const base = bytes < kLargePage ? first : first - reinterpret_cast<uintptr_t>(first) % kLargePage + kLargePage;
+  if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    const Status failed = system_error("cannot map the file", bytes);
+    munmap(first, room);
+    return failed;
+  }
+  char* const end = base + up_to(kPage, bytes);
+  if (base > first) munmap(first, static_cast<size_t>(base - first));
+  if (first + room > end) munmap(end, static_cast<size_t>(first + room - end));
+  return base;
 }
 
 // A peer that could shrink the file could kill us with SIGBUS.

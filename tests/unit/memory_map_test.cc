@@ -6,8 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -81,6 +84,25 @@ TEST(SharedMapping, IsZeroAndSharedThroughItsFile) {
   EXPECT_NE(peers->base(), mine->base());
   std::strcpy(peers->base() + 5000, "hello");
   EXPECT_STREQ(mine->base() + 5000, "hello");
+}
+
+// Offsets into a heap are then the same in each process, where memory is asked for at a large page.
+TEST(SharedMapping, ALargeFileBeginsAtALargePageAndTakesNoMoreThanItself) {
+  constexpr size_t kLargePage = size_t{2} << 20, kBytes = 3 * kLargePage + 4096;
+  const auto mappings = [] {
+    std::ifstream maps("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+  };
+  const auto before = mappings();
+  std::vector<SharedMapping> all;
+  for (int i = 0; i < 3; ++i) {
+    Result<SharedMapping> one = SharedMapping::create("map-test", kBytes);
+    ASSERT_TRUE(one.ok()) << one.status().message();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(one->base()) % kLargePage, 0u);
+    one->base()[0] = one->base()[kBytes - 1] = 1;
+    all.push_back(std::move(*one));
+  }
+  EXPECT_EQ(mappings(), before + 3);
 }
 
 TEST(SharedMapping, MovesLeaveNothingBehind) {
