@@ -12,7 +12,7 @@ foreach(row 01_resource_nodes_get_signals 02_host_puts_add_the_windows_offset 03
   set(program ${ANYGIN_APPENDIX_A_DIR}/${name})
   set(flags)
   if(row MATCHES "^25")  # maps memory of the driver API's kind
-    set(flags -Wl,--no-as-needed -lcuda)
+    set(flags -Xlinker --no-as-needed -lcuda)
   endif()
   anygin_add_program(${name} ${source} ${program} DEPENDS ${CMAKE_SOURCE_DIR}/tests/conformance/conformance.h FLAGS ${flags})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
