@@ -99,8 +99,8 @@ int run(RankEnv& env) {
       if (std::getenv("RANK") != nullptr) _exit(0);
       CHECK_NCCL(ncclCommAbort(env.comm));
       env.comm = nullptr;
-      static Stage* const left_behind = stage.release();  // its communicator is gone
-      (void)left_behind;
+      static Stage* volatile left_behind;  // its communicator is gone: nothing of it can be closed any more
+      left_behind = stage.release();
       return 0;
     }
     while (!stage->exchange_word(env, static_cast<uint64_t>(1000 * step + env.rank), sum.data())) {

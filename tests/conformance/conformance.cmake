@@ -153,7 +153,8 @@ anygin_test(hang_report SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/hang_report_test.cc)
 target_compile_definitions(hang_report PRIVATE ANYGIN_EXAMPLES="${CMAKE_BINARY_DIR}/examples"
   ANYGIN_EXAMPLES_SOURCE="${CMAKE_SOURCE_DIR}/examples" ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin"
   ANYGIN_SLOW_KERNELS="${ANYGIN_CONFORMANCE_DIR}/slow_kernels"
-  ANYGIN_SLOW_KERNELS_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/slow_kernels.cu")
+  ANYGIN_SLOW_KERNELS_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/slow_kernels.cu"
+  $<$<BOOL:${ANYGIN_SANITIZE}>:ANYGIN_SANITIZED>)
 add_dependencies(hang_report program_hang program_slow_kernels anygin_tool)
 
 anygin_test(conformance_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/conformance_command_test.cc LIBS anygin_run anygin_sim_core)
