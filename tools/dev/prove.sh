@@ -48,12 +48,13 @@ step() {
   why "$kState/$name.out" | kept
 }
 
-# tests_pass WHAT PATTERN: at least one test matches, and all that do pass.
+# tests_pass WHAT PATTERN: at least one test of the build `tests_in` matches, and all that do pass.
+tests_in=$kTests
 tests_pass() {
   local listed
-  listed=$(ctest --test-dir "$kTests" -N -R "$2" | sed -n 's/^Total Tests: //p')
+  listed=$(ctest --test-dir "$tests_in" -N -R "$2" | sed -n 's/^Total Tests: //p')
   [ "$listed" -gt 0 ] || { echo "FAILED: $1: no test matches $2 any more"; return 1; }
-  ctest --test-dir "$kTests" -R "$2" -j "$(nproc)" --output-on-failure >"$kState/tests.out" 2>&1 || { cat "$kState/tests.out"; return 1; }
+  ctest --test-dir "$tests_in" -R "$2" -j "$(nproc)" --output-on-failure >"$kState/tests.out" 2>&1 || { cat "$kState/tests.out"; return 1; }
   ! grep -q '^The following tests did not run' "$kState/tests.out" || { echo "FAILED: $1: not all ran"; cat "$kState/tests.out"; return 1; }
   echo "= $1: $listed tests passed ($2)"
 }

@@ -35,7 +35,7 @@ leaks() {
   before=$(find /dev/shm -name 'anygin*' 2>/dev/null | wc -l)
   tests_pass "rounds of communicators hold nothing" '^regress_rounds' || return 1
   cmake --preset asan >/dev/null && cmake --build build/asan || return 1
-  local -r kTests=$PWD/build/asan
+  tests_in=$PWD/build/asan
   printf 'int main() { volatile char* lost = new char[100]; lost[0] = 1; lost = nullptr; }\n' >"$kState/leak.cc"
   g++ -fsanitize=address "$kState/leak.cc" -o "$kState/leak" || return 1
   ! "$kState/leak" 2>/dev/null || { echo "FAILED: this machine's leak detector sees nothing"; return 1; }
@@ -53,15 +53,16 @@ parts() {
     tests_pass "$what" "$pattern" || return 1
   done 3<<'TABLE'
 collectives against a serial reference, R = 1..9|SerialReference
-every documented error is reached|[Ee]rror.*(cause|reach)|_errors\.|error_causes
-a killed rank: revoke, shrink, register again, all-to-all|recover|survivors
-split, shrink, revoke, grow, non-blocking|[Ss]plit|[Ss]hrink|[Rr]evoke|[Gg]row|[Nn]on_?blocking
-host RMA, every row|HostRma
-graphs, groups, any pattern of sends|SendRecv|ExchangeModel
-versions and newer names|[Vv]ersion
-quirks of 2.30.7, recommended behaviour|[Aa]ppendix_a
-examples|^examples?\.
-the suite's tool|ConformanceCommand|conformance_command
+every documented error is reached|ErrorCauses|JoiningFaults
+a killed rank: revoke, shrink, register again, all-to-all|recover|P32_survivors|^example\.recovery
+split, shrink, revoke, grow, non-blocking|CApiChildren|NonBlocking|^conformance\.(Split|Shrink|Revoke|Grow|split|shrink|revoke|grow)
+host RMA, every row|HostRma|^conformance\.P(2[5-9]|30)_
+sends, groups, graphs, collectives|SendRecv|Collectives|ExchangeModel|^conformance\.(P35|P36|F10|M11)_
+older and newer releases|Versions|^compile_nccl\.(host_c99|device_all)
+quirks of 2.30.7 and what is done|AppendixA
+no NIC, rails apart, other names of variables|Rail|ParamAlias|Options\.
+examples|^example\.
+the suite's tool|ConformanceCommand|CiPage
 anygin perf|PerfCommand
 TABLE
 }
