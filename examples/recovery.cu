@@ -99,7 +99,7 @@ int run(RankEnv& env) {
       if (std::getenv("RANK") != nullptr) _exit(0);
       CHECK_NCCL(ncclCommAbort(env.comm));
       env.comm = nullptr;
-      static Stage* volatile left_behind;  // its communicator is gone: nothing of it can be closed any more
+      static std::atomic<Stage*> left_behind;  // its communicator is gone: nothing of it can be closed any more
       left_behind = stage.release();
       return 0;
     }

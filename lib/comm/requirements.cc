@@ -88,9 +88,17 @@ ncclDevCommRequirements initialized(const ncclDevCommRequirements& given) {
   return made;
 }
 
+// A program of a newer release may say numbers that the enumeration of ours does not have.
+int connection_number(const ncclDevCommRequirements& given) {
+  int number = 0;
+  static_assert(sizeof(number) == sizeof(given.ginConnectionType));
+  std::memcpy(&number, &given.ginConnectionType, sizeof(number));
+  return number;
+}
+
 // What 2.31 and 2.32 appended.
 Status copy_newer(const ncclDevCommRequirements& given, DevCommWish& wish) {
-  const int type = static_cast<int>(given.ginConnectionType);
+  const int type = connection_number(given);
   const bool newer = !MUTANT(newer_fields_unread) && given.version >= kSince231 &&
                      ANYGIN_HAS_FIELD(NewerRequirements, cft_barriers, given.size);
   if (!newer) {
@@ -121,6 +129,8 @@ Status copy_newer(const ncclDevCommRequirements& given, DevCommWish& wish) {
   } else if (type < 0 || type > NCCL_GIN_CONNECTION_RAIL) {
     return refuse(Cause::kNumberOutOfRange, fmt::format("ginConnectionType {} is none", type));
   }
+  wish.custom = type > NCCL_GIN_CONNECTION_RAIL;
+  if (wish.custom) wish.asked.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
   return Status();
 }
 
@@ -146,8 +156,7 @@ std::string describe_version(unsigned version) {
 }
 
 void settle_connections(DevCommWish& wish, const Communicator& communicator) {
-  const bool custom = wish.custom_stride != 0 || static_cast<int>(wish.asked.ginConnectionType) == kCustomArray;
-  if (!custom) return;
+  if (!wish.custom) return;
   const int lsa_size = communicator.layout().lsa_size;
   bool on_rail = wish.custom_stride % lsa_size == 0;
   for (const int peer : wish.custom_peers) on_rail &= (peer - communicator.rank()) % lsa_size == 0;

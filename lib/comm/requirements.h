@@ -46,6 +46,7 @@ struct DevCommWish {
   std::vector<TeamWish> teams;
   // Of programs of 2.31 and later.
   int gin_type = NCCL_GIN_TYPE_NONE;
+  bool custom = false;            // connections to some ranks only: settle_connections() says what that comes to
   int custom_stride = 0;          // not 0: connections at this stride
   std::vector<int> custom_peers;  // connections to these
   // The library's own resources, in the order of the contract.
