@@ -37,8 +37,7 @@ std::string line_of_program(FILE* output) {
     line.erase(line.find_last_not_of('\n') + 1);
     line.erase(std::min(line.find(" (discriminator"), line.size()));
     const bool unknown = line.empty() || line[0] == '?' || line.back() == '?';
-    // A prefix that was not installed links into the sources.
-    bool ours = std::filesystem::path(line).lexically_normal().string().rfind(ANYGIN_SOURCE_DIR "/lib/", 0) == 0;
+    bool ours = line.rfind(ANYGIN_SOURCE_DIR "/lib/", 0) == 0;  // a prefix that was not installed links there
     for (const char* part : {"/nccl_device/", "/anygin/", "/anygin_cuda/", "/include/cuda"}) {
       ours = ours || line.find(part) != std::string::npos;
     }

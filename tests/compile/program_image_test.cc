@@ -8,6 +8,16 @@
 #include <thread>
 #include <vector>
 
+#include "anygin/base/platform.h"
+
+#if defined(ANYGIN_SANITIZE_ADDRESS)
+// The leak detector takes a copy's block of thread-local variables for a mapping with a header in front, if it happens
+// to lie 16 bytes into a page, and dies reading that.
+extern "C" const char* __asan_default_options() {
+  return "intercept_tls_get_addr=0";
+}
+#endif
+
 namespace anygin {
 namespace {
 
