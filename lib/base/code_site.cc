@@ -27,6 +27,16 @@ std::string demangled(const char* symbol) {
   return status == 0 ? text.get() : symbol;
 }
 
+// Whether the file of `line`, "path:line", is a header of ours; the lines of a program lie outside of them. Compilers
+// follow the links of a prefix that was not installed, into the sources.
+bool is_our_header(const std::string& line) {
+  const std::filesystem::path file = std::filesystem::path(line.substr(0, line.rfind(':'))).lexically_normal();
+  const std::string& name = file.native();
+  return file.extension() != ".cc" &&
+         (name.find("/cpu/include/") != std::string::npos || name.rfind(ANYGIN_SOURCE_DIR "/lib/", 0) == 0 ||
+          name.rfind(ANYGIN_SOURCE_DIR "/backends/", 0) == 0);
+}
+
 // The innermost frame outside our headers, of what `addr2line -i` printed: a line a frame, "path:line", perhaps with
 // " (discriminator 2)" behind it. Empty if none is known.
 std::string line_of_program(FILE* output) {
@@ -37,11 +47,7 @@ std::string line_of_program(FILE* output) {
     line.erase(line.find_last_not_of('\n') + 1);
     line.erase(std::min(line.find(" (discriminator"), line.size()));
     const bool unknown = line.empty() || line[0] == '?' || line.back() == '?';
-    bool ours = line.rfind(ANYGIN_SOURCE_DIR "/lib/", 0) == 0;  // a prefix that was not installed links there
-    for (const char* part : {"/nccl_device/", "/anygin/", "/anygin_cuda/", "/include/cuda"}) {
-      ours = ours || line.find(part) != std::string::npos;
-    }
-    if (found.empty() && !unknown && !ours) found = line.substr(line.rfind('/') + 1);
+    if (found.empty() && !unknown && !is_our_header(line)) found = line.substr(line.rfind('/') + 1);
   }
   return found;
 }

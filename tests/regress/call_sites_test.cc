@@ -38,6 +38,11 @@ TEST(CallSites, a_program_started_as_proc_self_exe_names_its_lines_too) {
   EXPECT_THAT(run_command(ANYGIN_CALL_SITES_PROGRAM " self 0").output, says_line_of_case("0"));
 }
 
+// Who clones into a folder "anygin" is told lines as well.
+TEST(CallSites, a_program_in_folders_named_like_ours_names_its_lines_too) {
+  EXPECT_THAT(run_command(ANYGIN_CALL_SITES_PROGRAM "_nested 0").output, says_line_of_case("0"));
+}
+
 INSTANTIATE_TEST_SUITE_P(calls, CallSites, testing::Values(0, 1, 2));
 
 }  // namespace
