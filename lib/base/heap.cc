@@ -73,7 +73,10 @@ struct Block {
   uint64_t bytes;  // as asked for
   int device;
   uint64_t serial;
+  uint32_t holds = 0;
+  bool freed = false;  // by its owner; holds keep it
 };
+using Blocks = std::map<uint64_t, Block>;  // by the offset of the user's first byte
 
 }  // namespace
 
@@ -98,6 +101,8 @@ struct DeviceHeap::State {
   uint64_t largest_free() const;
   std::optional<uint64_t> take(uint64_t bytes);
   void give_back(uint64_t offset, uint64_t bytes);
+  Blocks::iterator around(const void* pointer);  // the live allocation, or live.end()
+  void end(Blocks::iterator block);              // neither owner nor hold is left
   // Makes room for an allocation of `bytes`; nothing changes if there is none.
   Status grow(uint64_t bytes);
   void open_extent(uint64_t bytes);
@@ -112,8 +117,8 @@ struct DeviceHeap::State {
   std::map<uint64_t, uint64_t> extents;      // offset -> bytes; a page that nobody gets stands between two
   uint64_t opened = 0;                       // nothing beyond belongs to an extent
   std::map<uint64_t, uint64_t> free_ranges;  // offset -> bytes; no two touch
-  std::map<uint64_t, Block> live;            // offset of the user's first byte -> block
-  std::map<uint64_t, uint64_t> ever_used;    // ASan: where poison may lie
+  Blocks live;
+  std::map<uint64_t, uint64_t> ever_used;  // ASan: where poison may lie
   uint64_t allocated = 0;
   uint64_t given_out = 0;  // allocations ever
 };
@@ -204,7 +209,7 @@ Result<char*> DeviceHeap::allocate(size_t bytes, int device) {
   }
   const uint64_t user_offset = *offset + kPage;
   char* base = state_->base_of(user_offset);
-  state_->live[user_offset] = Block{bytes, device, ++state_->given_out};
+  state_->live[user_offset] = Block{.bytes = bytes, .device = device, .serial = ++state_->given_out};
   state_->allocated += bytes;
   arm_red_zones(base, bytes);
 #if defined(ANYGIN_SANITIZE_ADDRESS)
@@ -216,37 +221,64 @@ Result<char*> DeviceHeap::allocate(size_t bytes, int device) {
 
 Status DeviceHeap::free(void* pointer) {
   std::lock_guard lock(state_->mutex);
-  char* base = static_cast<char*>(pointer);
-  const auto offset = reinterpret_cast<uintptr_t>(base) - reinterpret_cast<uintptr_t>(state_->mapping.base());
-  const auto found = state_->live.find(offset);
-  if (found == state_->live.end()) {
+  const auto found = state_->around(pointer);
+  if (found == state_->live.end() || state_->base_of(found->first) != pointer) {
     return Status(Cause::kAllocationUnknown, kWhere,
                   fmt::format("{} is not the start of a live allocation", fmt::ptr(pointer)));
   }
-  const auto [bytes, device, serial] = found->second;
-  if (const char* side = overwritten_side(base, bytes)) {
+  Block& block = found->second;
+  if (const char* side = overwritten_side(state_->base_of(found->first), block.bytes)) {
     // Stays allocated, so that the evidence stays.
     const Status overrun(Cause::kAllocationOverrun, kWhere,
-                         fmt::format("the allocation of {} bytes at {} on device {} was overwritten {}", bytes,
-                                     fmt::ptr(pointer), device, side));
+                         fmt::format("the allocation of {} bytes at {} on device {} was overwritten {}", block.bytes,
+                                     fmt::ptr(pointer), block.device, side));
     log(LogLevel::kError, "{}", overrun.message());  // whoever frees rarely looks at the result
     return overrun;
   }
-  state_->live.erase(found);
-  state_->allocated -= bytes;
-  open_to_the_heap(base, bytes);  // which clears it, red zones and all
-  state_->give_back(offset - kPage, round_up(bytes) + 2 * kPage);
-  poison_freed(base, bytes);
+  block.freed = true;
+  if (block.holds == 0) state_->end(found);
   return Status();
+}
+
+Blocks::iterator DeviceHeap::State::around(const void* pointer) {
+  const auto offset = reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(mapping.base());
+  const auto after = live.upper_bound(offset);
+  if (after == live.begin()) return live.end();
+  const auto found = std::prev(after);
+  const auto& [start, block] = *found;
+  const bool inside = offset == start || offset - start < block.bytes;
+  return inside && !block.freed ? found : live.end();
+}
+
+void DeviceHeap::State::end(Blocks::iterator block) {
+  const auto [offset, bytes] = std::pair(block->first, block->second.bytes);
+  live.erase(block);
+  allocated -= bytes;
+  open_to_the_heap(base_of(offset), bytes);  // which clears it, red zones and all
+  give_back(offset - kPage, round_up(bytes) + 2 * kPage);
+  poison_freed(base_of(offset), bytes);
+}
+
+DeviceHeap::Hold DeviceHeap::hold(const void* pointer) {
+  std::lock_guard lock(state_->mutex);
+  const auto found = state_->around(pointer);
+  if (found == state_->live.end() || MUTANT(heap_holds_nothing)) return {};
+  ++found->second.holds;
+  return {state_.get(), found->first};
+}
+
+DeviceHeap::Hold::~Hold() {
+  if (state_ == nullptr) return;
+  std::lock_guard lock(state_->mutex);
+  const auto found = state_->live.find(offset_);
+  if (--found->second.holds == 0 && found->second.freed) state_->end(found);
 }
 
 std::optional<Allocation> DeviceHeap::find(const void* pointer) const {
   std::lock_guard lock(state_->mutex);
-  const auto offset = reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(state_->mapping.base());
-  auto after = state_->live.upper_bound(offset);
-  if (after == state_->live.begin()) return std::nullopt;
-  const auto& [start, block] = *std::prev(after);
-  if (offset != start && offset - start >= block.bytes) return std::nullopt;
+  const auto found = state_->around(pointer);
+  if (found == state_->live.end()) return std::nullopt;
+  const auto& [start, block] = *found;
   return Allocation{state_->base_of(start), block.bytes, block.device, block.serial};
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "anygin/base/ids.h"
 #include "anygin/base/kernel_side.h"
@@ -35,8 +36,13 @@ class DeviceHeap {
 
   // Zero bytes give a unique pointer. Fails with kCudaError when full.
   Result<char*> allocate(size_t bytes, int device);
-  // Fails if `pointer` is not the start of a live allocation, or a canary was overwritten (it says which side).
+  // Fails if `pointer` is not the start of a live allocation, or a canary was overwritten (it says which side). What is
+  // held is no allocation any more, but stays where it is, bytes and all, until its last hold is gone.
   Status free(void* pointer);
+  // Keeps the memory of the live allocation that contains `pointer` from others, as registered memory must be; empty if
+  // there is none. The heap outlives its holds.
+  class Hold;
+  Hold hold(const void* pointer);
   // The part of the heap, opened at once, that holds a live allocation: a peer makes its kernels reach all of it.
   struct Extent {
     uint64_t offset = 0, bytes = 0;
@@ -44,6 +50,7 @@ class DeviceHeap {
   Extent extent_of(const void* pointer) const;
   // The live allocation that contains `pointer`.
   std::optional<Allocation> find(const void* pointer) const;
+  // Bytes in use, those that only a hold keeps among them.
   size_t allocated() const;
   size_t capacity() const;
 
@@ -54,6 +61,26 @@ class DeviceHeap {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// Movable; an empty one holds nothing. Thread-safe towards the heap.
+class DeviceHeap::Hold {
+ public:
+  Hold() = default;
+  ~Hold();
+  Hold(Hold&& other) noexcept : state_(std::exchange(other.state_, nullptr)), offset_(other.offset_) {}
+  Hold& operator=(Hold&& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(offset_, other.offset_);
+    return *this;
+  }
+
+ private:
+  friend class DeviceHeap;
+  Hold(State* state, uint64_t offset) : state_(state), offset_(offset) {}
+
+  State* state_ = nullptr;
+  uint64_t offset_ = 0;  // where its allocation starts
 };
 
 }  // namespace anygin

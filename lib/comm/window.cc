@@ -1,237 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anygin/comm/window.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstring>
 
 #include "anygin/base/kernel_side.h"
-#include "anygin/base/options.h"
 #include "anygin/base/order.h"
 #include "anygin/base/world.h"
 #include "anygin/comm/communicator.h"
 #include "anygin/comm/host_queue.h"
 #include "anygin/comm/wire_bytes.h"
-#include "anygin/simt/virtual_memory.h"
 
 namespace anygin::comm {
 namespace {
 
 constexpr const char* kWhere = "window registration";
-constexpr uint16_t kIdMax = 65535;
-
-// Physical memory that a window spans, in order. Memory that does not come from the driver API is none.
-struct Piece {
-  uint64_t bytes = 0;
-  bool host = false;
-};
-bool operator==(const Piece& a, const Piece& b) {
-  return a.bytes == b.bytes && a.host == b.host;
-}
-
-// What one rank brings to the registration.
-struct Offer {
-  uint32_t ordinal = 0;  // how many windows it registered before
-  int flags = 0;
-  uint64_t bytes = 0;
-  uint64_t heap_offset = 0;
-  DeviceHeap::Extent extent;  // what a peer's kernels must reach
-  std::vector<Piece> pieces;
-  Cause cause = Cause::kNone;
-  std::string text;
-};
-
-std::string pack(const Offer& offer) {
-  ByteWriter out;
-  out.number(offer.ordinal).number(offer.flags).number(offer.bytes).number(offer.heap_offset);
-  out.number(offer.extent.offset).number(offer.extent.bytes).number(static_cast<uint8_t>(offer.cause));
-  out.number(static_cast<uint32_t>(offer.pieces.size()));
-  for (const Piece& piece : offer.pieces) out.number(piece.bytes).number(static_cast<uint8_t>(piece.host));
-  return out.text(offer.text).take();
-}
-
-Offer unpack(const std::string& bytes) {
-  ByteReader in(bytes);
-  Offer offer;
-  offer.ordinal = in.number<uint32_t>();
-  offer.flags = in.number<int>();
-  offer.bytes = in.number<uint64_t>();
-  offer.heap_offset = in.number<uint64_t>();
-  offer.extent.offset = in.number<uint64_t>();
-  offer.extent.bytes = in.number<uint64_t>();
-  offer.cause = cause_of_number(in.number<uint8_t>());
-  for (uint32_t left = in.number<uint32_t>(); left > 0 && in.ok(); --left) {
-    const auto piece_bytes = in.number<uint64_t>();
-    offer.pieces.push_back({piece_bytes, in.number<uint8_t>() != 0});
-  }
-  offer.text = in.text();
-  return offer;
-}
-
-bool has_host_memory(const std::vector<Offer>& offers) {
-  return std::any_of(offers.begin(), offers.end(), [](const Offer& offer) {
-    return std::any_of(offer.pieces.begin(), offer.pieces.end(), [](const Piece& piece) { return piece.host; });
-  });
-}
-
-std::string text_of(const std::vector<Piece>& pieces) {
-  std::string text;
-  for (const Piece& piece : pieces) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} bytes of {} memory", piece.bytes, piece.host ? "host" : "device");
-  }
-  return text.empty() ? "one allocation" : text;
-}
-
-// With host memory on any rank a transfer is cut where the pieces are, on both sides: they must be the same everywhere.
-Status compare_pieces(const std::vector<Offer>& offers) {
-  if (!has_host_memory(offers)) return Status();
-  const Offer& first = offers.front();
-  for (size_t rank = 1; rank < offers.size(); ++rank) {
-    if (offers[rank].pieces == first.pieces) continue;
-    return Status(
-        Cause::kWindowsDiffer, kWhere,
-        fmt::format("with host memory in a window its pieces must be the same on all ranks: rank 0 has {}, rank {} "
-                    "has {}",
-                    text_of(first.pieces), rank, text_of(offers[rank].pieces)));
-  }
-  return Status();
-}
-
-// The same verdict on all ranks, but for the words of the rank whose own argument is wrong.
-Status compare(const std::vector<Offer>& offers, Rank own) {
-  for (size_t rank = 0; rank < offers.size(); ++rank) {
-    const Offer& offer = offers[rank];
-    if (offer.cause == Cause::kNone) continue;
-    return Status(offer.cause, kWhere,
-                  static_cast<Rank>(rank) == own ? offer.text : fmt::format("rank {}: {}", rank, offer.text));
-  }
-  const Offer& first = offers.front();
-  for (size_t rank = 1; rank < offers.size(); ++rank) {
-    const Offer& other = offers[rank];
-    if (other.ordinal != first.ordinal) {
-      return Status(Cause::kWindowsDiffer, kWhere,
-                    fmt::format("ranks register different numbers of windows: rank 0 has registered {}, rank {} has {}",
-                                first.ordinal, rank, other.ordinal));
-    }
-    if (other.flags != first.flags) {
-      return Status(Cause::kWindowsDiffer, kWhere,
-                    fmt::format("the flags of window {} differ (or the order of the calls does): rank 0 gives {:#x}, "
-                                "rank {} gives {:#x}",
-                                first.ordinal, first.flags, rank, other.flags));
-    }
-  }
-  return compare_pieces(offers);
-}
-
-// Memory of the host that belongs to no NUMA node cannot be in a window; none of the host can where that is switched
-// off.
-Status check_location(const simt::MemorySegment& segment) {
-  if (!segment.owner.host) return Status();
-  if (!segment.owner.numa) {
-    return Status(
-        Cause::kWindowMemory, kWhere,
-        fmt::format("the memory mapped at {} is the host's at large; memory of a device or of a NUMA node of the "
-                    "host (CU_MEM_LOCATION_TYPE_HOST_NUMA) would be right",
-                    static_cast<const void*>(segment.base)));
-  }
-  if (options().nccl_elastic_buffer_register != 0) return Status();
-  return Status(Cause::kWindowMemory, kWhere,
-                fmt::format("the memory mapped at {} is the host's, and NCCL_ELASTIC_BUFFER_REGISTER is 0",
-                            static_cast<const void*>(segment.base)));
-}
-
-// Memory of the driver API must lie where peers see it. `pieces`: what the window spans.
-Status check_mapped(const WindowRequest& request, std::vector<Piece>* pieces) {
-  const auto segments = simt::virtual_memory().segments(request.base, request.bytes);
-  if (segments.empty()) {
-    return Status(Cause::kWindowMemory, kWhere,
-                  fmt::format("not all of the {} bytes at {} are mapped; cuMemMap comes first", request.bytes,
-                              static_cast<const void*>(request.base)));
-  }
-  for (const simt::MemorySegment& segment : segments) {
-    ANYGIN_TRY(check_location(segment));
-    pieces->push_back({segment.bytes, segment.owner.host});
-    if (segment.at_home) continue;
-    return Status(
-        Cause::kWindowMemory, kWhere,
-        fmt::format("the memory mapped at {} is mapped twice, or was exported before it was mapped: peers cannot "
-                    "reach it; memory that is mapped once and exported afterwards would be right",
-                    static_cast<const void*>(segment.base)));
-  }
-  return Status();
-}
-
-// Memory that kernels reach, zero-filled.
-template <typename T>
-Result<T*> allocate_for_kernels(size_t bytes, int device) {
-  Result<char*> memory = world().heap.allocate(bytes, device);
-  if (!memory.ok()) return memory.status();
-  std::memset(*memory, 0, bytes);
-  return reinterpret_cast<T*>(*memory);
-}
-
-void free_for_kernels(void* memory) {
-  const Status freed = world().heap.free(memory);
-  ANYGIN_ASSERT(freed.ok());
-}
 
 }  // namespace
 
-WindowSet::WindowSet(Communicator& communicator) : communicator_(communicator), multicast_(communicator) {}
+WindowSet::WindowSet(Communicator& communicator)
+    : communicator_(communicator), multicast_(communicator), table_(communicator) {}
 
 WindowSet::~WindowSet() {
   clear();
 }
 
 // --- Registration ----------------------------------------------------------------------------------------------------
-Status WindowSet::check(const WindowRequest& request, uint64_t* heap_offset) const {
-  const auto bad = [&](std::string text) { return Status(Cause::kWindowMemory, kWhere, std::move(text)); };
-  const DeviceHeap& heap = world().heap;
-  const std::optional<Allocation> allocation = heap.find(request.base);
-  if (!allocation && !kernel_side().calls_us()) {
-    return bad(
-        fmt::format("the buffer {} is not memory of ncclMemAlloc, which would be right: here windows lie in host "
-                    "memory that kernels and the engine map; the engine calls no CUDA function, so that it cannot "
-                    "read memory of cudaMalloc",
-                    static_cast<const void*>(request.base)));
-  }
-  if (!allocation) {
-    return bad(fmt::format("the buffer {} is not device memory of this process; memory of ncclMemAlloc would be right",
-                           static_cast<const void*>(request.base)));
-  }
-  const auto into = static_cast<uint64_t>(request.base - allocation->base);
-  if (into % NCCL_WIN_REQUIRED_ALIGNMENT != 0) {
-    return bad(fmt::format("the buffer lies {} bytes into its allocation; a multiple of {} would be right", into,
-                           NCCL_WIN_REQUIRED_ALIGNMENT));
-  }
-  if (into + request.bytes > allocation->bytes) {
-    return bad(fmt::format("{} bytes from byte {} of an allocation of {} bytes reach beyond its end", request.bytes,
-                           into, allocation->bytes));
-  }
-  const std::optional<MemName> name = world().memory.name_of(request.base);
-  ANYGIN_ASSERT(name && name->heap == heap.id());
-  *heap_offset = name->offset;
-  return Status();
-}
-
 Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request) {
-  Offer mine;
-  mine.ordinal = last_id_;
-  mine.flags = request.flags;
-  mine.bytes = request.bytes;
-  Status good = check(request, &mine.heap_offset);
-  if (good.ok() && simt::virtual_memory().reserved(request.base)) good = check_mapped(request, &mine.pieces);
-  if (good.ok()) mine.extent = world().heap.extent_of(request.base);
-  if (good.ok() && last_id_ == kIdMax) {
-    good = Status(Cause::kWindowFull, kWhere, fmt::format("{} windows were registered; no more ids are left", kIdMax));
-  }
-  mine.cause = good.cause();
-  mine.text = good.text();
+  DeviceHeap::Hold memory = world().heap.hold(request.base);
+  const WindowOffer mine = offer_window(request, last_id_);
   Result<std::vector<Gift>> gifts = communicator_.plane().all_gather(kWhere, Gift{pack(mine), -1});
   if (!gifts.ok()) return gifts.status();
-  std::vector<Offer> offers;
+  std::vector<WindowOffer> offers;
   for (const Gift& gift : *gifts) offers.push_back(unpack(gift.bytes));
   ANYGIN_TRY(compare(offers, communicator_.rank()));
 
@@ -239,12 +38,13 @@ Result<std::unique_ptr<Window>> WindowSet::agree_on(const WindowRequest& request
   window->communicator = &communicator_;
   window->id = WindowId(++last_id_);
   window->request = request;
+  window->memory = std::move(memory);
   window->host_memory = has_host_memory(offers);
   window->several_segments =
-      std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return offer.pieces.size() > 1; });
+      std::any_of(offers.begin(), offers.end(), [](const WindowOffer& offer) { return offer.pieces.size() > 1; });
   const Layout& layout = communicator_.layout();
   for (Rank rank = 0; rank < layout.size; ++rank) {
-    const Offer& offer = offers[static_cast<size_t>(rank)];
+    const WindowOffer& offer = offers[static_cast<size_t>(rank)];
     window->sizes.push_back(offer.bytes);
     if (layout.lsa_team(rank) == layout.lsa_team(communicator_.rank())) {
       window->lsa_bases.push_back(communicator_.map(rank, offer.heap_offset));
@@ -261,7 +61,7 @@ Result<Window*> WindowSet::add(const WindowRequest& request) {
   multicast_.add(window);
   Status good = reach_near(window);
   if (good.ok()) good = build_view(window);
-  if (good.ok() && request.listed) good = list(window);
+  if (good.ok() && request.listed) good = table_.list(request.base, request.bytes, window.view);
   const Status told = tell_engines(window);
   if (good.ok()) good = told;
   const Status all_good = communicator_.agree("window registration: done", good);
@@ -270,8 +70,7 @@ Result<Window*> WindowSet::add(const WindowRequest& request) {
     windows_[window.id.value] = std::move(*agreed);
   }
   if (!all_good.ok()) {
-    multicast_.remove(window);
-    if (window.view != nullptr) (void)remove(window.view);
+    (void)end(window);
     return all_good;
   }
   if (request.listed) ProcessState::get().add_window(window.view, window);
@@ -412,19 +211,27 @@ Status WindowSet::remove(const ncclWindow_vidmem* view) {
     return Status(Cause::kWindowUnknown, "window",
                   "it is not a window of this communicator, or was deregistered before");
   }
-  window->live = false;
-  multicast_.remove(*window);
-  publish(&window->host_view().communicator, uint64_t{0});
-  publish(&window->host_view().live, uint64_t{0});
-  const Status told = window->block.publish();
-  if (window->request.listed) {
-    ProcessState::get().remove_window(view);
-    unlist(*window);
+  return end(*window);
+}
+
+Status WindowSet::end(Window& window) {
+  window.live = false;
+  multicast_.remove(window);
+  Status told;
+  if (window.view != nullptr) {
+    publish(&window.host_view().communicator, uint64_t{0});
+    publish(&window.host_view().live, uint64_t{0});
+    told = window.block.publish();
+    if (window.request.listed) {
+      ProcessState::get().remove_window(window.view);
+      table_.unlist(window.view);
+    }
   }
-  if (window->in_backend) communicator_.backend()->deregister_window(window->id);
-  window->in_backend = false;
-  if (window->in_host_queue) communicator_.host_queue()->deregister_window(window->id);
-  window->in_host_queue = false;
+  if (window.in_backend) communicator_.backend()->deregister_window(window.id);
+  window.in_backend = false;
+  if (window.in_host_queue) communicator_.host_queue()->deregister_window(window.id);
+  window.in_host_queue = false;
+  window.memory = {};
   return told;
 }
 
@@ -434,54 +241,7 @@ void WindowSet::clear() {
   }
   multicast_.clear();
   windows_.clear();
-  while (table_ != nullptr) {
-    ncclDevCommWindowTable* next = table_->next;
-    free_for_kernels(table_);
-    table_ = next;
-  }
-}
-
-// --- Search by address -----------------------------------------------------------------------------------------------
-Result<ncclDevCommWindowTable*> WindowSet::table() {
-  const std::lock_guard lock(mutex_);
-  if (table_ == nullptr) {
-    Result<ncclDevCommWindowTable*> first =
-        allocate_for_kernels<ncclDevCommWindowTable>(sizeof(ncclDevCommWindowTable), communicator_.device());
-    if (!first.ok()) return first;
-    table_ = *first;
-  }
-  return table_;
-}
-
-Status WindowSet::list(Window& window) {
-  Result<ncclDevCommWindowTable*> first = table();
-  if (!first.ok()) return first.status();
-  const std::lock_guard lock(mutex_);
-  ncclDevCommWindowTable** link = &table_;
-  for (; *link != nullptr; link = &(*link)->next) {
-    for (auto& entry : (*link)->entries) {
-      if (entry.window != nullptr) continue;
-      entry.base = reinterpret_cast<uintptr_t>(window.request.base);
-      entry.size = window.request.bytes;
-      publish(&entry.window, window.view);
-      return Status();
-    }
-  }
-  Result<ncclDevCommWindowTable*> more =
-      allocate_for_kernels<ncclDevCommWindowTable>(sizeof(ncclDevCommWindowTable), communicator_.device());
-  if (!more.ok()) return more.status();
-  (*more)->entries[0] = {reinterpret_cast<uintptr_t>(window.request.base), window.request.bytes, window.view};
-  publish(link, *more);
-  return Status();
-}
-
-void WindowSet::unlist(const Window& window) {
-  const std::lock_guard lock(mutex_);
-  for (ncclDevCommWindowTable* table = table_; table != nullptr; table = table->next) {
-    for (auto& entry : table->entries) {
-      if (entry.window == window.view) publish(&entry.window, static_cast<ncclWindow_vidmem*>(nullptr));
-    }
-  }
+  table_.clear();
 }
 
 }  // namespace anygin::comm

@@ -14,6 +14,8 @@
 #include "anygin/base/near_block.h"
 #include "anygin/base/status.h"
 #include "anygin/comm/multicast.h"
+#include "anygin/comm/window_offer.h"
+#include "anygin/comm/window_table.h"
 #include "nccl_device/core.h"
 
 namespace anygin {
@@ -24,17 +26,11 @@ namespace anygin::comm {
 
 class Communicator;
 
-struct WindowRequest {
-  char* base = nullptr;
-  uint64_t bytes = 0;
-  int flags = 0;
-  bool listed = true;  // found by address in kernels and by its view in host functions; the library's own are not
-};
-
 struct Window {
   Communicator* communicator = nullptr;
   WindowId id;
   WindowRequest request;
+  DeviceHeap::Hold memory;       // freed before it is deregistered, it goes to nobody else until then
   std::vector<uint64_t> sizes;   // by rank
   std::vector<char*> lsa_bases;  // by LSA rank
   std::vector<DeviceHeap::Extent> near_extents;
@@ -69,27 +65,25 @@ class WindowSet {
   // Collective, once: a backend was opened after windows were registered.
   Status tell_backend();
   // What kernels search by address, also for windows that are registered later.
-  Result<ncclDevCommWindowTable*> table();
+  Result<ncclDevCommWindowTable*> table() { return table_.first(); }
   // What kernels reach all LSA ranks by at once.
   Multicast& multicast() { return multicast_; }
   // Everything ends; kernels that used the windows have ended.
   void clear();
 
  private:
-  Status check(const WindowRequest& request, uint64_t* heap_offset) const;
   Result<std::unique_ptr<Window>> agree_on(const WindowRequest& request);
   Status reach_near(const Window& window);
   Status build_view(Window& window);
   Status tell_engines(Window& window);
-  Status list(Window& window);
-  void unlist(const Window& window);
+  Status end(Window& window);
 
   Communicator& communicator_;
-  mutable std::mutex mutex_;                             // windows_, table_
+  mutable std::mutex mutex_;                             // windows_
   std::map<uint16_t, std::unique_ptr<Window>> windows_;  // by id; dead ones too
   uint16_t last_id_ = 0;
   Multicast multicast_;
-  ncclDevCommWindowTable* table_ = nullptr;
+  WindowTable table_;
 };
 
 }  // namespace anygin::comm

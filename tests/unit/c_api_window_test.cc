@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "anygin/base/multimem.h"
+#include "anygin/base/world.h"
 #include "unit/nccl_ranks.h"
 
 namespace anygin::comm {
@@ -32,6 +33,31 @@ TEST(CApiWindow, LsaPointersLeadToThePeersMemory) {
     ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
     EXPECT_EQ(ncclCommWindowDeregister(comm, window), ncclInvalidArgument);
   });
+}
+
+// Programs free first and deregister afterwards; what peers still put must not land in anybody else's memory.
+TEST(CApiWindow, MemoryFreedUnderAWindowGoesToNobodyElseUntilItIsDeregistered) {
+  const size_t before = world().heap.allocated();
+  on_comms(2, [](ncclComm_t comm, int rank) {
+    void* memory = nullptr;
+    ANYGIN_NCCL_OK(ncclMemAlloc(&memory, 8192));
+    ncclWindow_t window = nullptr;
+    ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, memory, 8192, &window, NCCL_WIN_COLL_SYMMETRIC));
+    ANYGIN_NCCL_OK(ncclMemFree(memory));
+    EXPECT_EQ(ncclMemFree(memory), ncclInvalidArgument);
+    const DeviceMemory next(8192);
+    EXPECT_NE(next.at(), memory);
+    void* at = nullptr;
+    ANYGIN_NCCL_OK(ncclGetLsaDevicePointer(window, 0, 1 - rank, &at));
+    std::memset(at, 'x', 8192);
+    const DeviceMemory all(8192);
+    ncclWindow_t barrier = nullptr;
+    ANYGIN_NCCL_OK(ncclCommWindowRegister(comm, all.at(), 8, &barrier, NCCL_WIN_DEFAULT));
+    EXPECT_EQ(*static_cast<char*>(next.at()), 0);
+    ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, barrier));
+    ANYGIN_NCCL_OK(ncclCommWindowDeregister(comm, window));
+  });
+  EXPECT_EQ(world().heap.allocated(), before);
 }
 
 TEST(CApiWindow, RegisterChecksItsArguments) {

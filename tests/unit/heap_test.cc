@@ -112,6 +112,36 @@ TEST_F(Heap, FreeWantsTheStartOfALiveAllocation) {
   EXPECT_EQ(heap_.free(&elsewhere).code(), Code::kInvalidArgument);
 }
 
+TEST_F(Heap, HeldMemoryStaysWhereItIsUntilTheLastHoldIsGone) {
+  char* a = take(100);
+  std::memset(a, 0x5a, 100);
+  DeviceHeap::Hold first = heap_.hold(a + 50);
+  DeviceHeap::Hold second = heap_.hold(a);
+  ASSERT_TRUE(heap_.free(a).ok());
+  EXPECT_FALSE(heap_.find(a).has_value()) << "it is no allocation any more";
+  EXPECT_EQ(heap_.free(a).code(), Code::kInvalidArgument);
+  char* b = take(100);
+  EXPECT_NE(b, a);
+  EXPECT_EQ(heap_.allocated(), 200u);
+  DeviceHeap::Hold moved = std::move(first);
+  second = {};
+  EXPECT_EQ(a[99], 0x5a);
+  moved = {};
+  EXPECT_EQ(heap_.allocated(), 100u);
+  ASSERT_EQ(take(100), a);
+  for (size_t i = 0; i < 100; ++i) ASSERT_EQ(a[i], 0);
+}
+
+TEST_F(Heap, HoldsThatEndBeforeTheMemoryIsFreedChangeNothing) {
+  char* a = take(100);
+  heap_.hold(a);
+  EXPECT_TRUE(heap_.find(a).has_value());
+  ASSERT_TRUE(heap_.free(a).ok());
+  EXPECT_EQ(heap_.allocated(), 0u);
+  heap_.hold(a);  // of nothing
+  EXPECT_EQ(take(100), a);
+}
+
 #if defined(ANYGIN_SANITIZE_ADDRESS)
 TEST_F(Heap, RedZonesArePoisoned) {
   volatile char* a = take(100);

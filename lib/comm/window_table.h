@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows as kernels search them by address: a chain of tables in memory that kernels reach, which grows while they
+// read.
+#pragma once
+
+#include <mutex>
+
+#include "anygin/base/status.h"
+#include "nccl_device/core.h"
+
+namespace anygin::comm {
+
+class Communicator;
+
+// Thread-safe. Kernels that read it have ended before its end.
+class WindowTable {
+ public:
+  explicit WindowTable(const Communicator& communicator) : communicator_(communicator) {}
+  ~WindowTable();
+  WindowTable(const WindowTable&) = delete;
+  WindowTable& operator=(const WindowTable&) = delete;
+
+  // What kernels begin with, for windows that are listed later, too. Made when it is first asked for.
+  Result<ncclDevCommWindowTable*> first();
+  Status list(char* base, uint64_t bytes, ncclWindow_vidmem* view);
+  void unlist(const ncclWindow_vidmem* view);
+  // Kernels do not find anything any more.
+  void clear();
+
+ private:
+  const Communicator& communicator_;
+  std::mutex mutex_;
+  ncclDevCommWindowTable* first_ = nullptr;
+};
+
+}  // namespace anygin::comm
