@@ -5,7 +5,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstdio>
 
 namespace anygin::sim {
 namespace {
@@ -69,24 +68,6 @@ Result<ChoiceTrace> from_text(std::string_view text) {
     trace.choices.push_back(record);
   }
   return trace;
-}
-
-Status write_file(const std::string& path, std::string_view text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return Status(Cause::kFile, "file", path + " cannot be written");
-  const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  return whole && closed ? Status() : Status(Cause::kFile, "file", path + " cannot be written whole");
-}
-
-Result<std::string> read_file(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return Status(Cause::kFile, "file", path + " cannot be read");
-  std::string text;
-  char chunk[65536];
-  for (size_t got = 0; (got = std::fread(chunk, 1, sizeof(chunk), file)) > 0;) text.append(chunk, got);
-  std::fclose(file);
-  return text;
 }
 
 }  // namespace anygin::sim

@@ -32,7 +32,5 @@ std::string describe(const ChoiceRecord& record);
 
 std::string to_text(const ChoiceTrace& trace);
 Result<ChoiceTrace> from_text(std::string_view text);
-Status write_file(const std::string& path, std::string_view text);
-Result<std::string> read_file(const std::string& path);
 
 }  // namespace anygin::sim

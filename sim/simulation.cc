@@ -13,6 +13,7 @@
 #include "anygin/base/code_site.h"
 #include "anygin/base/env_real.h"
 #include "anygin/base/trace_file.h"
+#include "anygin/base/whole_file.h"
 #include "anygin/comm/hang.h"
 #include "anygin/comm/process_state.h"
 #include "anygin/sim/real_calls.h"

@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "anygin/base/whole_file.h"
 #include "anygin/sim/litmus/line_parser.h"
 #include "anygin/sim/litmus/litmus_lexer.h"
 #include "anygin/sim/litmus/program_builder.h"
@@ -87,14 +85,12 @@ Result<Program> parse_litmus(const std::string& file, std::string_view text) {
 }
 
 Result<Program> read_litmus(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream.is_open() || stream.bad()) {
+  const Result<std::string> text = read_file(path);
+  if (!text.ok()) {
     return Status(Cause::kToolInput, "litmus",
                   fmt::format("{}:1: cannot be read; name a .litmus file, such as those of tests/litmus", path));
   }
-  return parse_litmus(path, text.str());
+  return parse_litmus(path, *text);
 }
 
 Result<Pattern> parse_pattern(const Program& program, const std::string& text) {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <regex>
 
-#include "anygin/sim/choice_trace.h"
+#include "anygin/base/whole_file.h"
 #include "compile/command_runner.h"
 
 namespace anygin {
@@ -37,18 +37,23 @@ TEST(CheckCommand, a_correct_program_is_clean_and_told_how_many_runs_were_distin
                                    "/j.xml -- " + ANYGIN_EXAMPLES_DIR "/ring -r 2");
   EXPECT_EQ(run.code, 0) << run.output;
   EXPECT_THAT(run.output, HasSubstr("3 runs, 3 distinct, profile relaxed, strategy random: clean"));
-  const Result<std::string> junit = sim::read_file(folder.path + "/j.xml");
+  const Result<std::string> junit = read_file(folder.path + "/j.xml");
   ASSERT_TRUE(junit.ok());
   EXPECT_THAT(*junit, HasSubstr("tests=\"3\" failures=\"0\""));
 }
 
 TEST(CheckCommand, a_mistake_is_found_made_simple_and_repeated_by_seed_and_by_choices) {
   const Folder folder;
-  const CommandResult run = anygin("check --seeds 200 --once --out " + folder.path + " -- " + kWeak);
+  const CommandResult run =
+      anygin("check --seeds 200 --once --junit " + folder.path + "/j.xml --out " + folder.path + " -- " + kWeak);
   EXPECT_EQ(run.code, 1) << run.output;
   EXPECT_THAT(run.output, HasSubstr("FAILED: exit code 1"));
   std::smatch seed, left;
   ASSERT_TRUE(std::regex_search(run.output, seed, std::regex("replay --seed (\\d+) "))) << run.output;
+  const Result<std::string> junit = read_file(folder.path + "/j.xml");
+  ASSERT_TRUE(junit.ok());
+  EXPECT_THAT(*junit, HasSubstr(std::string("<testcase name=\"") + kWeak + " relaxed random\" time="));
+  EXPECT_THAT(*junit, HasSubstr("><failure message=\"seed " + seed[1].str() + ": exit code 1\">"));
   ASSERT_TRUE(std::regex_search(run.output, left, std::regex("canonical ones (\\d+) are left"))) << run.output;
   EXPECT_LE(std::stoi(left[1]), 10);
   const CommandResult by_seed = anygin("replay --seed " + seed[1].str() + " -- " + kWeak);

@@ -5,9 +5,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
+#include "anygin/base/whole_file.h"
 #include "compile/command_runner.h"
 #include "conformance_matrix.h"
 #include "junit.h"
@@ -47,12 +46,11 @@ TEST(ConformanceCommand, writes_a_report_of_each_run) {
   const std::string file = ::testing::TempDir() + "anygin_conformance" + std::to_string(getpid()) + ".xml";
   const CommandResult run = conformance("--case P7 --arm '*/direct/inorder/threads' --junit " + file);
   ASSERT_EQ(run.code, 0) << run.output;
-  std::stringstream report;
-  report << std::ifstream(file).rdbuf();
-  EXPECT_THAT(report.str(),
-              HasSubstr("<testsuite name=\"anygin conformance\" tests=\"1\" failures=\"0\" skipped=\"0\""));
-  EXPECT_THAT(report.str(), HasSubstr("<testcase classname=\"cpu/proxy/emu/direct/inorder/threads\" "
-                                      "name=\"P7_putValue_copies_at_the_call_and_writes_its_size_only\" time="));
+  const Result<std::string> report = read_file(file);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_THAT(*report, HasSubstr("<testsuite name=\"anygin conformance\" tests=\"1\" failures=\"0\" skipped=\"0\""));
+  EXPECT_THAT(*report, HasSubstr("<testcase classname=\"cpu/proxy/emu/direct/inorder/threads\" "
+                                 "name=\"P7_putValue_copies_at_the_call_and_writes_its_size_only\" time="));
   std::remove(file.c_str());
 }
 
@@ -166,15 +164,18 @@ TEST(ConformanceMatrix, lines_are_in_the_order_of_their_numbers_and_one_failure_
 }
 
 TEST(JunitReport, counts_and_escapes) {
-  const std::string report = junit_report(
-      "a<b>",
-      {{"g", "passes", 0.5}, {"g", "fails", 1, "x \"y\"", "", "\x1b[1m<&\n"}, {"g", "elsewhere", 0, "", "why"}});
+  const std::string report = junit_report("a<b>", {{"g", "passes", 0.5},
+                                                   {"g", "fails", 1, {{"x \"y\"", "\x1b[1m<&\n"}}},
+                                                   {"", "fails twice", 0, {{"a", ""}, {"b", "c"}}, "", 7},
+                                                   {"g", "elsewhere", 0, {}, "why"}});
   EXPECT_EQ(report,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-            "<testsuite name=\"a&lt;b&gt;\" tests=\"3\" failures=\"1\" skipped=\"1\" time=\"1.500\">\n"
+            "<testsuite name=\"a&lt;b&gt;\" tests=\"10\" failures=\"3\" skipped=\"1\" time=\"1.500\">\n"
             "<testcase classname=\"g\" name=\"passes\" time=\"0.500\"/>\n"
             "<testcase classname=\"g\" name=\"fails\" time=\"1.000\"><failure message=\"x "
             "&quot;y&quot;\">?[1m&lt;&amp;\n</failure></testcase>\n"
+            "<testcase name=\"fails twice\" time=\"0.000\"><failure message=\"a\"></failure>"
+            "<failure message=\"b\">c</failure></testcase>\n"
             "<testcase classname=\"g\" name=\"elsewhere\" time=\"0.000\"><skipped message=\"why\"/></testcase>\n"
             "</testsuite>\n</testsuites>\n");
 }

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "anygin/sim/choice_trace.h"
+#include "anygin/base/whole_file.h"
 #include "anygin/sim/run_result.h"
 #include "compile/command_runner.h"
 

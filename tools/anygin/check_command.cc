@@ -14,12 +14,14 @@
 #include <set>
 #include <thread>
 
+#include "anygin/base/whole_file.h"
 #include "anygin/sim/choice_trace.h"
 #include "anygin/sim/fault_plan.h"
 #include "anygin/sim/strategy.h"
+#include "junit.h"
 #include "minimise.h"
+#include "output_file.h"
 #include "run_command.h"
-#include "svg_text.h"
 
 namespace anygin::tools {
 namespace {
@@ -32,6 +34,11 @@ struct Failure {
   uint64_t seed = 0;
   SimRun run;
   bool deterministic = true;
+  std::string why() const {
+    return deterministic ? run.why()
+                         : "two runs of the seed differ: the program reads a clock, random bytes or threads that are "
+                           "not simulated";
+  }
 };
 
 class Check {
@@ -128,7 +135,7 @@ std::string Check::explain(const Failure& failure) {
   SimRunRequest keep = with_seed(failure.seed);
   keep.choices_file = file;
   const std::string kind = run_simulated(keep).kind();
-  const Result<std::string> text = sim::read_file(file);
+  const Result<std::string> text = read_file(file);
   Result<sim::ChoiceTrace> trace = text.ok() ? sim::from_text(*text) : Result<sim::ChoiceTrace>(text.status());
   if (!trace.ok() || !request_.minimise) return replay_line(with_seed(failure.seed), "");
   const size_t before = deviations_in(trace->choices);
@@ -136,7 +143,7 @@ std::string Check::explain(const Failure& failure) {
   trace->choices = minimise(
       trace->choices,
       [&](const std::vector<sim::ChoiceRecord>& choices) {
-        if (!sim::write_file(trial, sim::to_text({trace->about, choices})).ok()) return false;
+        if (!write_file(trial, sim::to_text({trace->about, choices})).ok()) return false;
         SimRunRequest replay = with_seed(failure.seed);
         replay.replay_file = trial;
         replay.tolerant = true;
@@ -145,7 +152,7 @@ std::string Check::explain(const Failure& failure) {
       kMinimiseRuns);
   std::remove(trial.c_str());
   // Written as the simpler run chose, so that it repeats strictly.
-  (void)sim::write_file(file, sim::to_text(*trace));
+  (void)write_file(file, sim::to_text(*trace));
   SimRunRequest simpler = with_seed(failure.seed);
   simpler.replay_file = file;
   simpler.tolerant = true;
@@ -183,10 +190,7 @@ int Check::report() {
   for (const Failure& failure : failures_) {
     const bool hang = failure.run.outcome == RunOutcome::kHang;
     const char* const what = !failure.deterministic ? "NOT DETERMINISTIC" : hang ? "HANG" : "FAILED";
-    fmt::print("seed {}: {}: {}\n", failure.seed, what,
-               failure.deterministic ? failure.run.why()
-                                     : "two runs of the seed differ: the program reads a clock, random bytes or "
-                                       "threads that are not simulated");
+    fmt::print("seed {}: {}: {}\n", failure.seed, what, failure.why());
     if (&failure == &failures_.front()) {
       std::fwrite(failure.run.output.data(), 1, failure.run.output.size(), stderr);
       fmt::print("repeat it with: {}\n", explain(failure));
@@ -207,23 +211,18 @@ int Check::report() {
 bool Check::write_digests() const {
   std::string text;
   for (const auto& [seed, line] : digests_) text += line;
-  const Status written = sim::write_file(request_.digests_file, text);
-  if (!written.ok()) fmt::print(stderr, "anygin check: {}\n", written.message());
-  return written.ok();
+  return write_output("check", request_.digests_file, text);
 }
 
 bool Check::write_junit() const {
-  const std::string name = xml_text(fmt::format("{}", fmt::join(request_.run.command, " ")));
-  std::string text = fmt::format("<testsuite name=\"anygin check\" tests=\"{}\" failures=\"{}\" time=\"{:.3f}\">\n",
-                                 runs_, failures_.size(), seconds());
-  text += fmt::format("  <testcase name=\"{} {} {}\">\n", name, request_.run.profile, request_.run.strategy);
+  JunitCase all{
+      "", fmt::format("{} {} {}", fmt::join(request_.run.command, " "), request_.run.profile, request_.run.strategy),
+      seconds()};
+  all.runs = runs_;
   for (const Failure& failure : failures_) {
-    text += fmt::format("    <failure message=\"seed {}: {}\"/>\n", failure.seed, xml_text(failure.run.why()));
+    all.failures.push_back({fmt::format("seed {}: {}", failure.seed, failure.why()), failure.run.output});
   }
-  text += "  </testcase>\n</testsuite>\n";
-  const Status written = sim::write_file(request_.junit_file, text);
-  if (!written.ok()) fmt::print(stderr, "anygin check: {}\n", written.message());
-  return written.ok();
+  return write_output("check", request_.junit_file, junit_report("anygin check", {all}));
 }
 
 int Check::run() {

@@ -8,12 +8,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "conformance_arms.h"
 #include "conformance_matrix.h"
 #include "junit.h"
+#include "output_file.h"
 #include "run_command.h"
 
 namespace anygin::tools {
@@ -54,7 +54,7 @@ class Conformance {
         const std::string reason = why_not(one, arm, rules_);
         if (!reason.empty()) {
           matrix_.not_here(one, arm, reason);
-          report_.push_back({arm.name, one.name, 0, "", reason, ""});
+          report_.push_back({arm.name, one.name, 0, {}, reason});
           continue;
         }
         runs_.push_back({&one, &arm});
@@ -77,15 +77,12 @@ class Conformance {
       fmt::print(stderr, "anygin conformance: {} of {} runs, {} failed\n", matrix_.passes() + matrix_.failures(),
                  tasks_.size(), matrix_.failures());
     }
-    report_.push_back({run.arm->name, run.one->name, end.seconds, why, "", end.exit_code == 0 ? "" : end.output});
+    JunitCase& told = report_.emplace_back(JunitCase{run.arm->name, run.one->name, end.seconds});
+    if (!why.empty()) told.failures.push_back({why, end.output});
   }
 
   bool write_junit() const {
-    std::ofstream file(request_.junit_file);
-    file << junit_report("anygin conformance", report_);
-    file.close();
-    if (!file) fmt::print(stderr, "anygin conformance: cannot write {}\n", request_.junit_file);
-    return static_cast<bool>(file);
+    return write_output("conformance", request_.junit_file, junit_report("anygin conformance", report_));
   }
 
   const ConformanceRequest& request_;

@@ -19,30 +19,36 @@ std::string shown(const std::string& text) {
   return xml_text(printable);
 }
 
+std::string case_text(const JunitCase& one) {
+  std::string text = "<testcase";
+  if (!one.group.empty()) text += fmt::format(" classname=\"{}\"", shown(one.group));
+  text += fmt::format(" name=\"{}\" time=\"{:.3f}\"", shown(one.name), one.seconds);
+  if (!one.skipped.empty()) return text + fmt::format("><skipped message=\"{}\"/></testcase>\n", shown(one.skipped));
+  if (one.failures.empty()) return text + "/>\n";
+  text += '>';
+  for (const JunitFailure& failure : one.failures) {
+    text += fmt::format("<failure message=\"{}\">{}</failure>", shown(failure.message), shown(failure.output));
+  }
+  return text + "</testcase>\n";
+}
+
 }  // namespace
 
 std::string junit_report(const std::string& suite, const std::vector<JunitCase>& cases) {
-  const auto count = [&](auto member) {
-    return std::count_if(cases.begin(), cases.end(), [&](const JunitCase& one) { return !(one.*member).empty(); });
-  };
+  uint64_t tests = 0, failures = 0, skipped = 0;
   double seconds = 0;
-  for (const JunitCase& one : cases) seconds += one.seconds;
-  std::string text = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" "
-      "skipped=\"{}\" time=\"{:.3f}\">\n",
-      shown(suite), cases.size(), count(&JunitCase::failure), count(&JunitCase::skipped), seconds);
+  std::string told;
   for (const JunitCase& one : cases) {
-    text += fmt::format("<testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", shown(one.group), shown(one.name),
-                        one.seconds);
-    if (one.failure.empty() && one.skipped.empty()) {
-      text += "/>\n";
-    } else if (!one.skipped.empty()) {
-      text += fmt::format("><skipped message=\"{}\"/></testcase>\n", shown(one.skipped));
-    } else {
-      text += fmt::format("><failure message=\"{}\">{}</failure></testcase>\n", shown(one.failure), shown(one.output));
-    }
+    tests += one.runs;
+    failures += one.failures.size();
+    skipped += one.skipped.empty() ? 0 : 1;
+    seconds += one.seconds;
+    told += case_text(one);
   }
-  return text + "</testsuite>\n</testsuites>\n";
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" "
+      "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n</testsuites>\n",
+      shown(suite), tests, failures, skipped, seconds, told);
 }
 
 }  // namespace anygin::tools

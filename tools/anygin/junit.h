@@ -2,17 +2,23 @@
 // JUnit reports: what continuous integration reads of a run of tests.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace anygin::tools {
 
+struct JunitFailure {
+  std::string message;  // one line
+  std::string output;   // shown beside it
+};
+
 struct JunitCase {
-  std::string group, name;
+  std::string group, name;  // no group: none is told
   double seconds = 0;
-  std::string failure;  // one line; empty: it passed
-  std::string skipped;  // why it did not run; empty: it ran
-  std::string output;   // shown beside a failure
+  std::vector<JunitFailure> failures;  // none: it passed
+  std::string skipped;                 // why it did not run; empty: it ran
+  uint64_t runs = 1;                   // it counts as so many tests
 };
 
 // Whatever the texts hold, the report is XML: control characters and bytes beyond ASCII become '?'.

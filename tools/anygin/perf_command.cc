@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "anygin/base/options.h"
+#include "anygin/base/whole_file.h"
 #include "info_command.h"
+#include "output_file.h"
 #include "perf_charts.h"
 #include "run_command.h"
 
@@ -34,22 +34,6 @@ void print_head(const PerfRequest& request) {
   fmt::print("# anygin perf: target {}, backend proxy, NIC {}, fabric {}, profile {}; ranks as {}\n", kTarget,
              chosen.nic, chosen.fabric, name_of(chosen.profile), request.procs ? "processes" : "threads");
   std::fflush(stdout);
-}
-
-// Begins the file anew. False: it cannot be, and stderr says so.
-bool write_file(const std::string& file, const std::string& text) {
-  std::ofstream out(file);
-  out << text;
-  out.close();
-  if (out) return true;
-  fmt::print(stderr, "anygin perf: cannot write {}: {}\n", file, std::strerror(errno));
-  return false;
-}
-
-std::string file_text(const std::string& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
 }
 
 // Where measurements are gathered: the user's file, or one of ours that goes with this.
@@ -147,18 +131,19 @@ const std::vector<PerfTest>& perf_tests() {
 
 int run_perf(const PerfRequest& request) {
   const Gathered gathered(request);
-  if (!gathered.file().empty() && !write_file(gathered.file(), std::string(kPerfColumns) + "\n"))
+  if (!gathered.file().empty() && !write_output("perf", gathered.file(), std::string(kPerfColumns) + "\n"))
     return kExitEnvironment;
-  if (!request.svg_file.empty() && !write_file(request.svg_file, "")) return kExitEnvironment;
+  if (!request.svg_file.empty() && !write_output("perf", request.svg_file, "")) return kExitEnvironment;
   print_head(request);
   const int code = measure_all(request, gathered.file());
   if (code != 0 || request.svg_file.empty()) return code;
-  const Result<std::vector<PerfRow>> rows = read_perf_rows(file_text(gathered.file()));
+  const Result<std::string> text = read_file(gathered.file());
+  const Result<std::vector<PerfRow>> rows = text.ok() ? read_perf_rows(*text) : text.status();
   if (!rows.ok()) {
     fmt::print(stderr, "{}\n", rows.status().message());
     return kExitEnvironment;
   }
-  return write_file(request.svg_file, charts_svg(charts_of(*rows))) ? 0 : kExitEnvironment;
+  return write_output("perf", request.svg_file, charts_svg(charts_of(*rows))) ? 0 : kExitEnvironment;
 }
 
 }  // namespace anygin::tools

@@ -15,7 +15,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "anygin/sim/choice_trace.h"
+#include "anygin/base/whole_file.h"
 
 extern char** environ;
 
@@ -163,7 +163,7 @@ SimRun run_simulated(const SimRunRequest& request) {
   int status = 0;
   waitpid(child, &status, 0);
   run.exit_code = !ended ? 124 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  const Result<std::string> text = sim::read_file(result_file);
+  const Result<std::string> text = read_file(result_file);
   std::remove(result_file.c_str());
   if (ended && text.ok()) {
     Result<sim::RunResult> result = sim::parse_run_result(*text);

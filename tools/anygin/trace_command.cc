@@ -5,8 +5,9 @@
 
 #include <cstdio>
 
-#include "anygin/sim/choice_trace.h"
+#include "anygin/base/whole_file.h"
 #include "check_command.h"
+#include "output_file.h"
 #include "perfetto.h"
 #include "run_command.h"
 
@@ -16,7 +17,7 @@ int run_trace(const TraceRequest& request) {
   SimRunRequest run = request.run;
   run.events_file = fmt::format("{}.{}.events", request.out_file, getpid());
   const SimRun ran = run_simulated(run);
-  const Result<std::string> text = sim::read_file(run.events_file);
+  const Result<std::string> text = read_file(run.events_file);
   std::remove(run.events_file.c_str());
   std::fwrite(ran.output.data(), 1, ran.output.size(), stderr);
   if (!text.ok()) {
@@ -30,11 +31,7 @@ int run_trace(const TraceRequest& request) {
   }
   const Picture picture = picture_of(*events);
   const bool still = request.out_file.size() > 4 && request.out_file.substr(request.out_file.size() - 4) == ".svg";
-  const Status written = sim::write_file(request.out_file, still ? picture.svg() : picture.json());
-  if (!written.ok()) {
-    fmt::print(stderr, "anygin trace: {}\n", written.message());
-    return kExitEnvironment;
-  }
+  if (!write_output("trace", request.out_file, still ? picture.svg() : picture.json())) return kExitEnvironment;
   fmt::print("{}: {} events; open it {}\n", request.out_file, events->size(),
              still ? "with a browser" : "at ui.perfetto.dev");
   return 0;
