@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "anygin/simt/ptx_opcode.h"
+#include "anygin/simt/ptx_operands.h"
 
 namespace anygin::simt {
 namespace {
@@ -188,7 +189,7 @@ class Decoder {
       operands(rest);
     }
     if (now_.op == PtxOp::kNothing) now_.operands.clear();
-    check_count(line);
+    if (!ptx_operands_fit(now_)) fail(fmt::format("`{}`: the operands do not fit the instruction", line));
     for (const PtxOperand& given : now_.operands) {
       if (given.kind == PtxOperand::Kind::kNumbered) {
         program_.operand_count = std::max(program_.operand_count, given.number + 1);
@@ -257,182 +258,6 @@ class Decoder {
       return number && *number < 30;
     }
     return !found->address && special_register(text, found);
-  }
-
-  size_t math_operands() const {
-    switch (now_.math) {
-      case PtxMath::kFusedMultiplyAdd:
-      case PtxMath::kMultiplyAddLow:
-      case PtxMath::kMultiplyAddWide:
-        return 4;
-      case PtxMath::kAdd:
-      case PtxMath::kSubtract:
-      case PtxMath::kMultiplyLow:
-      case PtxMath::kMultiplyHigh:
-      case PtxMath::kMultiplyWide:
-      case PtxMath::kDivide:
-      case PtxMath::kRemainder:
-      case PtxMath::kMin:
-      case PtxMath::kMax:
-      case PtxMath::kAnd:
-      case PtxMath::kOr:
-      case PtxMath::kXor:
-      case PtxMath::kShiftLeft:
-      case PtxMath::kShiftRight:
-        return 3;
-      default:
-        return 2;
-    }
-  }
-
-  // The first operands, which are written.
-  size_t results() const {
-    switch (now_.op) {
-      case PtxOp::kLoad:
-      case PtxOp::kMultimemLoad:
-        return now_.vector;
-      case PtxOp::kAtomic:
-        return now_.has_result ? 1 : 0;
-      case PtxOp::kElect:
-        return 2;
-      case PtxOp::kShuffle:
-      case PtxOp::kMatch:
-        return now_.operands.size() == least_of_warp() ? 1 : 2;
-      case PtxOp::kPack:
-        return now_.unpacks ? std::max<size_t>(now_.operands.size(), 1) - 1 : 1;
-      case PtxOp::kMove:
-      case PtxOp::kActiveMask:
-      case PtxOp::kMath:
-      case PtxOp::kConvert:
-      case PtxOp::kCompare:
-      case PtxOp::kSelect:
-      case PtxOp::kConstant:
-      case PtxOp::kVote:
-      case PtxOp::kReduceLanes:
-      case PtxOp::kBarrierTest:
-        return 1;
-      case PtxOp::kBarrierArrive:
-        return now_.operands.empty() || now_.operands[0].address ? 0 : 1;
-      default:
-        return 0;
-    }
-  }
-
-  // Of shfl and match without a second result.
-  size_t least_of_warp() const { return now_.op == PtxOp::kShuffle ? 5 : 3; }
-
-  // How many operands each instruction takes, and which are addresses and results.
-  void check_count(std::string_view line) {
-    size_t least = 0, most = 0;
-    size_t address = SIZE_MAX;
-    switch (now_.op) {
-      case PtxOp::kMove:
-        least = most = 2;
-        break;
-      case PtxOp::kLoad:
-        least = most = now_.vector + size_t{1};
-        address = now_.vector;
-        break;
-      case PtxOp::kStore:
-        least = most = now_.vector + size_t{1};
-        address = 0;
-        break;
-      case PtxOp::kMultimemLoad:
-        least = most = now_.vector + size_t{1};
-        address = now_.vector;
-        break;
-      case PtxOp::kMultimemStore:
-      case PtxOp::kMultimemReduce:
-        least = most = now_.vector + size_t{1};
-        address = 0;
-        break;
-      case PtxOp::kMath:
-        least = most = math_operands();
-        break;
-      case PtxOp::kPack:
-        least = 3;
-        most = 5;
-        break;
-      case PtxOp::kConvert:
-        least = most = 2;
-        break;
-      case PtxOp::kCompare:
-        least = 3;
-        most = 4;
-        break;
-      case PtxOp::kElect:
-        least = most = 3;
-        break;
-      case PtxOp::kSelect:
-        least = most = 4;
-        break;
-      case PtxOp::kConstant:
-        least = 1;
-        most = 4;
-        break;
-      case PtxOp::kAtomic:
-        address = now_.has_result ? 1 : 0;
-        least = most = address + (now_.atomic == PtxAtomic::kCompareAndSwap ? 3 : 2);
-        break;
-      case PtxOp::kBarrier:
-        least = 1;
-        most = 2;
-        break;
-      case PtxOp::kNamedArrive:
-        least = most = 2;
-        break;
-      case PtxOp::kShuffle:
-      case PtxOp::kMatch:
-        least = least_of_warp();
-        most = least + 1;
-        break;
-      case PtxOp::kVote:
-      case PtxOp::kReduceLanes:
-        least = most = 3;
-        break;
-      case PtxOp::kBarrierInit:
-      case PtxOp::kBarrierExpect:
-      case PtxOp::kBarrierComplete:
-        address = 0;
-        least = most = 2;
-        break;
-      case PtxOp::kBarrierArrive:
-        address = results();
-        least = address + 1;
-        most = address + 2;
-        break;
-      case PtxOp::kBarrierTest:
-        address = 1;
-        least = 3;
-        most = 4;
-        break;
-      case PtxOp::kCopy:
-        return check_copy(line);
-      case PtxOp::kNanosleep:
-      case PtxOp::kWarpBarrier:
-      case PtxOp::kActiveMask:
-        least = most = 1;
-        break;
-      default:
-        break;
-    }
-    const std::vector<PtxOperand>& given = now_.operands;
-    bool right = given.size() >= least && given.size() <= most;
-    for (size_t i = 0; right && i < given.size(); ++i) right = given[i].address == (i == address);
-    for (size_t i = 0; right && i < results(); ++i) {
-      right = given[i].kind == PtxOperand::Kind::kNumbered || given[i].kind == PtxOperand::Kind::kRegister;
-    }
-    if (!right) fail(fmt::format("`{}`: the operands do not fit the instruction", line));
-  }
-
-  // [to], [from], bytes, then [barrier] or the bytes that are read, then perhaps a cache policy.
-  void check_copy(std::string_view line) {
-    const std::vector<PtxOperand>& given = now_.operands;
-    const size_t least = now_.has_result ? 4 : 3;
-    bool right =
-        given.size() >= least && given.size() <= 5 && given[0].address && given[1].address && !given[2].address;
-    for (size_t i = 3; right && i < given.size(); ++i) right = given[i].address == (i == 3 && now_.has_result);
-    if (!right) fail(fmt::format("`{}`: the operands do not fit the instruction", line));
   }
 
   PtxProgram program_;
