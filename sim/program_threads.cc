@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "anygin/base/assert.h"
+#include "anygin/base/clock_steps.h"
 #include "anygin/base/order.h"
 #include "anygin/sim/real_calls.h"
 
@@ -29,7 +30,7 @@ struct ProgramThreads::Thread {
   uint64_t asleep_since = 0;  // counts sleeps: the longest sleeper is woken first
   bool woken = false;
   bool watches_clock = false;  // has looked at it since it last waited for something else
-  Time clock_step = 0, clock_at = 0;
+  ClockSteps clock_steps;
   int rounds_of_ending = 0;
 };
 
@@ -171,7 +172,7 @@ WaitOutcome ProgramThreads::block(Waiter& waiter) {
     if (clock_.now() >= waiter.deadline) return WaitOutcome::kDeadline;
     me.waiter = &waiter;
     me.watches_clock = false;
-    me.clock_step = me.clock_at = 0;
+    me.clock_steps.begin_again();
     me.state = State::kWaits;
     give_turn();
   }
@@ -238,17 +239,14 @@ bool ProgramThreads::can_go_on(Thread& thread, ActionList& out) const {
   return false;
 }
 
-// A loop that asks, perhaps sleeps, and asks again. For one that watches the clock without sleeping time goes on, in
-// steps that grow while nothing else moves.
+// A loop that asks, perhaps sleeps, and asks again. For one that watches the clock without sleeping time goes on.
 bool ProgramThreads::only_polls(Thread& thread, ActionList& out) const {
-  constexpr Time kFirstStep = kMicrosecond, kLastStep = 1000 * kSecond;
   if (thread.state == State::kSleeps) return !thread.woken;
   if (thread.state != State::kPolls) return false;
-  if (thread.watches_clock && out.now() >= thread.clock_at) {
-    thread.clock_step = thread.clock_step == 0 ? kFirstStep : thread.clock_step * 2;
-    thread.clock_at = out.now() + thread.clock_step;
+  if (thread.watches_clock) {
+    (void)thread.clock_steps.look(out.now());
+    out.wake_at(thread.clock_steps.next());
   }
-  if (thread.watches_clock && thread.clock_step <= kLastStep) out.wake_at(thread.clock_at);
   return true;
 }
 

@@ -40,7 +40,7 @@ void Block::begin(Grid& of_grid, GridCursor& of_cursor, uint64_t linear_block) {
   start_order = nullptr;
   advances = advances_seen = 0;
   polled_clock = false;
-  clock_step = clock_at = 0;
+  clock_steps.begin_again();
   look_at = seen_since = polls_since = 0;
   ends_at = kNever;
   shared.begin(of_grid.shape.dynamic_shared_bytes);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "anygin/base/clock_steps.h"
 #include "anygin/base/wait.h"
 #include "anygin/simt/device_runtime.h"
 #include "anygin/simt/fiber.h"
@@ -137,7 +138,7 @@ struct alignas(128) Block {
   Time look_at = 0;            // not before
   // As an engine's: lanes polled the clock, and when there is no more to do at this time they are to see a later one.
   bool polled_clock = false;
-  Time clock_step = 0, clock_at = 0;
+  ClockSteps clock_steps;
   Time ends_at = kNever;  // its grid, if it gets no further
   Time seen_since = 0, polls_since = 0;
 

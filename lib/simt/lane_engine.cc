@@ -71,7 +71,10 @@ void LaneScheduler::offer_lanes(Block& block, ActionList& out) {
     out.add(shape_.id, kAbandon, name_of(block, 0));
     return;
   }
-  if (block.polled_clock && block.only_polls()) wake_by_clock(block, out);
+  if (block.polled_clock && block.only_polls()) {  // a delay loop: time goes on for it
+    if (block.clock_steps.look(pass_time())) block.polled_clock = false;
+    out.wake_at(block.clock_steps.next());
+  }
   if (block.lanes > shape_.single_lanes) {
     if (block.runnable()) out.add(shape_.id, kVisitBlock, name_of(block, 0)).only_polls = block.only_polls();
     return;
@@ -86,18 +89,6 @@ void LaneScheduler::offer_lanes(Block& block, ActionList& out) {
   }
 }
 
-// A delay loop: time that nobody else moves goes on for it, in ever longer steps. Up to a point: it may never end.
-void LaneScheduler::wake_by_clock(Block& block, ActionList& out) {
-  constexpr Time kFirstStep = kMicrosecond, kLastStep = 1000 * kSecond;
-  const Time now = pass_time();
-  if (now >= block.clock_at) {
-    block.polled_clock = false;
-    block.clock_step = block.clock_step == 0 ? kFirstStep : block.clock_step * 2;
-    block.clock_at = now + block.clock_step;
-  }
-  if (block.clock_step <= kLastStep) out.wake_at(block.clock_at);
-}
-
 Block* LaneScheduler::find_block(uint64_t action_name) const {
   for (Block* block : resident_) {
     if (block && name_of(*block, 0) >> kLaneBits == action_name >> kLaneBits) return block;
@@ -109,7 +100,7 @@ void LaneScheduler::run_lane(Block& block, const Action& action) {
   const uint64_t advances = block.advances, clock_reads = runner_.clock_reads();
   move_lane(block, action);
   block.polled_clock |= runner_.clock_reads() != clock_reads;
-  if (block.advances != advances) block.clock_step = block.clock_at = 0;
+  if (block.advances != advances) block.clock_steps.begin_again();
   pace_polls(block.advances != advances);
   if (!block.finished()) return;
   for (Block*& slot : resident_) {

@@ -135,7 +135,6 @@ class alignas(128) LaneScheduler final : public Engine {
   void offer_lanes(Block& block, ActionList& out);
   void run_lane(Block& block, const Action& action);
   void move_lane(Block& block, const Action& action);
-  void wake_by_clock(Block& block, ActionList& out);
   void pace_polls(bool advanced);
   void visit_apart(Block& block);
 
