@@ -63,6 +63,7 @@ const char* name_of(DeviceCall call) {
 constexpr Cause kCauses[] = {
     Cause::kKernelPeer,
     Cause::kKernelPeerOffRail,
+    Cause::kKernelPeerUnconnected,
     Cause::kKernelPeerOffLsa,
     Cause::kKernelWindowNull,
     Cause::kKernelWindowDead,
@@ -121,6 +122,11 @@ std::string what_is_wrong(const Misuse& m) {
           "rank {} is not on the caller's rail, and only the rail is connected; ranks congruent to the caller's modulo "
           "{} are, or ask for NCCL_GIN_CONNECTION_FULL",
           signed_value, m.limit);
+    case MisuseKind::kPeerUnconnected:
+      return fmt::format(
+          "rank {} is not connected: the device communicator was created with connections to some ranks only; let "
+          "ginCustomStride or ginCustomArray reach it, or ask for NCCL_GIN_CONNECTION_FULL",
+          signed_value);
     case MisuseKind::kPeerOffLsa:
       return fmt::format("the team reaches LSA rank {}, outside the LSA team; its ranks are 0 to {}", signed_value,
                          static_cast<int64_t>(m.limit) - 1);

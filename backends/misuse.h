@@ -34,6 +34,7 @@ enum class DeviceCall : uint8_t {
 enum class MisuseKind : uint8_t {
   kPeer,              // value: rank in the team; limit: ranks of the team
   kPeerOffRail,       // value: world rank; limit: ranks of a node's LSA team
+  kPeerUnconnected,   // value: world rank
   kPeerOffLsa,        // value: rank in the team; limit: LSA ranks
   kNullWindow,        // null
   kDeadWindow,        // deregistered, or never a window

@@ -42,10 +42,12 @@ struct ReservedSignals {
   uint32_t first = 0, end = 0;
 };
 
-// The view and the word that follows it.
+// The view, the word contextReported, the words `connected`.
 Result<NearBlock> make_view(Communicator& communicator, const DevCommWish& wish, ReservedSignals reserved) {
-  const size_t bytes = sizeof(anyginDevCommView) + sizeof(uint32_t);
-  Result<NearBlock> block = NearBlock::create(bytes, communicator.device());
+  const Rank ranks = communicator.size();
+  const size_t words = 1 + static_cast<size_t>(ranks + 31) / 32;
+  Result<NearBlock> block =
+      NearBlock::create(sizeof(anyginDevCommView) + words * sizeof(uint32_t), communicator.device());
   if (!block.ok()) return block;
   anyginDevCommView* view = view_in(block->host());
   view->vaSignals = wish.wants_gin() && wish.asked.ginVaSignalsRequired;
@@ -53,6 +55,11 @@ Result<NearBlock> make_view(Communicator& communicator, const DevCommWish& wish,
   view->reservedSignal0 = reserved.first;
   view->reservedSignalEnd = reserved.end;
   view->contextReported = reinterpret_cast<uint32_t*>(view_in(block->kernel()) + 1);
+  if (wish.custom) view->connected = view->contextReported + 1;
+  auto* connected = reinterpret_cast<uint32_t*>(view + 1) + 1;
+  for (Rank peer = 0; wish.custom && peer < ranks; ++peer) {
+    if (wish.connects(communicator.rank(), peer)) connected[peer / 32] |= uint32_t{1} << (peer % 32);
+  }
   publish(&view->communicator, communicator.identity());
   ANYGIN_TRY(block->publish());
   return block;

@@ -32,7 +32,7 @@ class DevCommSet {
 
  private:
   struct Entry {
-    NearBlock view;            // anyginDevCommView, and the word that follows it
+    NearBlock view;            // anyginDevCommView, and the words that follow it
     NearBlock shadows;         // u64 [context][signal], where the resource window is far from kernels
     Window* window = nullptr;  // of the resources; null if there are none
     char* resources = nullptr;

@@ -155,6 +155,11 @@ std::string describe_version(unsigned version) {
                      named(version), version, named(kOldestVersion), named(kNewestVersion));
 }
 
+bool DevCommWish::connects(int caller, int peer) const {
+  if (custom_stride != 0) return (peer - caller) % custom_stride == 0;
+  return peer == caller || std::find(custom_peers.begin(), custom_peers.end(), peer) != custom_peers.end();
+}
+
 void settle_connections(DevCommWish& wish, const Communicator& communicator) {
   if (!wish.custom) return;
   const int lsa_size = communicator.layout().lsa_size;

@@ -57,6 +57,8 @@ struct DevCommWish {
   bool railed() const { return asked.ginConnectionType == NCCL_GIN_CONNECTION_RAIL; }
   // Barriers of all ranks behind the hybrid ones: a rail cannot have them.
   int hybrid_world_barriers() const { return railed() ? 0 : asked.barrierCount; }
+  // Of connections at a stride or to a list, by world rank; the caller is always among them.
+  bool connects(int caller, int peer) const;
   // All nodes: own ones first, then the user's.
   std::vector<ResourceNode> nodes(int ranks, int lsa_size) const;
 };

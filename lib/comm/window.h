@@ -13,9 +13,9 @@
 #include "anygin/base/ids.h"
 #include "anygin/base/near_block.h"
 #include "anygin/base/status.h"
+#include "anygin/comm/address_table.h"
 #include "anygin/comm/multicast.h"
 #include "anygin/comm/window_offer.h"
-#include "anygin/comm/window_table.h"
 #include "nccl_device/core.h"
 
 namespace anygin {
@@ -83,7 +83,7 @@ class WindowSet {
   std::map<uint16_t, std::unique_ptr<Window>> windows_;  // by id; dead ones too
   uint16_t last_id_ = 0;
   Multicast multicast_;
-  WindowTable table_;
+  AddressTable table_;
 };
 
 }  // namespace anygin::comm

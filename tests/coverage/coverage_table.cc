@@ -32,7 +32,7 @@ Seen when a program is compiled with `-DANYGIN_NCCL_VERSION=23102` or `23203`: t
 `NCCL_GIN_TYPE_EFA_GDA`, `NCCL_GIN_MAX_TYPES`, `NCCL_GIN_MAX_ACTIVE_BACKENDS`; from 23203 `ncclDevCommCanGetPeerPointer`,
 `NCCL_WIN_GIN_ONLY` (a window like any other here: peers of the LSA team could still load from it), `NCCL_WIN_CFT_COUNTED` (refused);
 `nccl_device/host.h`; the fields that those releases append to `ncclDevCommRequirements`, `ncclCommProperties` and `ncclConfig_t`; connections at a stride or
-to a list of ranks, which come to all ranks or to the rail; `sigIdx` below `numRmaSig` and `ctx` below `numRmaCtx` in host one-sided calls. The tests
+to a list of ranks, beyond which kernels report what they send; `sigIdx` below `numRmaSig` and `ctx` below `numRmaCtx` in host one-sided calls. The tests
 are `CApiNewer` (c_api_newer_test.cc). `ncclGinBarrierOptions_t` is a type only: barriers own a signal for each rank of their team.
 )";
 

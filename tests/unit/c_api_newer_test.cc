@@ -5,6 +5,7 @@
 
 #include <climits>
 #include <cstdlib>
+#include <optional>
 
 #include "anygin/comm/newer_fields.h"
 #include "support/reaches.h"
@@ -118,6 +119,31 @@ TEST(CApiNewer, RequirementsOfTheNewerFields) {
     EXPECT_EQ(create(), ncclInvalidUsage);
     REACHES(GIN_ERR_NOT_SUPPORTED, last_error());
     std::free(made);
+  });
+}
+
+// Kernels report what they send beyond.
+TEST(CApiNewer, ConnectionsToSomeRanksOnlyAreKnownToKernels) {
+  on_comms(5, [](ncclComm_t comm, int rank) {
+    ncclDevCommRequirements_t reqs = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+    const auto connected = [&]() -> std::optional<uint32_t> {
+      ncclDevComm made;
+      EXPECT_EQ(ncclDevCommCreate(comm, &reqs, &made), ncclSuccess) << last_error();
+      const uint32_t* words = made.resourceWindow_inlined.view->connected;
+      const std::optional<uint32_t> first = words == nullptr ? std::nullopt : std::optional(words[0]);
+      ANYGIN_NCCL_OK(ncclDevCommDestroy(comm, &made));
+      return first;
+    };
+    reqs.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
+    EXPECT_EQ(connected(), std::nullopt);
+    reqs.ginConnectionType = NCCL_GIN_CONNECTION_CUSTOM_STRIDE;
+    reqs.ginCustomStride = 2;
+    EXPECT_EQ(connected(), rank % 2 == 0 ? 0b10101u : 0b01010u);
+    const int peers[] = {0, 3};
+    reqs.ginConnectionType = NCCL_GIN_CONNECTION_CUSTOM_ARRAY;
+    reqs.ginCustomArray = peers;
+    reqs.ginCustomArrayCount = 2;
+    EXPECT_EQ(connected(), 0b01001u | 1u << rank);
   });
 }
 

@@ -45,6 +45,12 @@ void get(const ncclGin& gin, ncclTeam team, const Fields& f) {
   gin.get(team, f.peer, f.window, f.source, f.window, f.destination, f.bytes);
 }
 
+// The caller and rank 2.
+void connect_two(NcclRanks& ranks, ncclDevComm&, Fields&) {
+  static constexpr uint32_t kConnected[] = {0b0101};
+  ranks.view().connected = kConnected;
+}
+
 const Case kCases[] = {
     {"peer_too_high", REACHES_REPORT(GIN_ERR_KERNEL_PEER, "ncclGin::put by rank 0.*peer 4 .*peers are 0 to 3"),
      [](NcclRanks&, ncclDevComm&, Fields& f) { f.peer = 4; }, put},
@@ -52,6 +58,8 @@ const Case kCases[] = {
      [](NcclRanks&, ncclDevComm&, Fields& f) { f.peer = -1; }, put},
     {"peer_off_rail", REACHES_REPORT(GIN_ERR_KERNEL_PEER_OFF_RAIL, "rank 1 is not on the caller's rail"),
      [](NcclRanks&, ncclDevComm& comm, Fields&) { comm.ginContextsRailed = true; }, put},
+    {"peer_unconnected", REACHES_REPORT(GIN_ERR_KERNEL_PEER_UNCONNECTED, "rank 1 is not connected"), connect_two, put},
+    {"get_unconnected", "rank 1 is not connected", connect_two, get},
     {"null_window", REACHES_REPORT(GIN_ERR_KERNEL_WINDOW_NULL, "the window is NULL"),
      [](NcclRanks&, ncclDevComm&, Fields& f) { f.window = nullptr; }, put},
     {"deregistered_window", REACHES_REPORT(GIN_ERR_KERNEL_WINDOW_DEAD, "not registered"),
@@ -195,7 +203,8 @@ TEST_F(NcclMisuseListener, hears_the_report) {
   CountingListener listener;
   ranks_.view().misuseSink = static_cast<MisuseListener*>(&listener);
   const ncclGin gin(comm_, 0);
-  EXPECT_DEATH(gin.resetCounter(99), "listener: kind 10, ncclGin's counter by rank 0, context 0: counter 99");
+  EXPECT_DEATH(gin.resetCounter(99), "listener: kind " + std::to_string(static_cast<int>(MisuseKind::kCounterIndex)) +
+                                         ", ncclGin's counter by rank 0, context 0: counter 99");
 }
 
 TEST_F(NcclMisuseListener, the_place_is_in_the_callers_code) {

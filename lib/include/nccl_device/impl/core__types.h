@@ -206,6 +206,8 @@ struct anyginDevCommView {
   void* misuseSink;  // anygin::MisuseListener (cpu target) or anygin::MisuseBlock (cuda); see backends/misuse.h
   // Set by the first use of a context index beyond the grant, so that it is reported once.
   uint32_t* contextReported;
+  // Connections at a stride or to a list: bit r % 32 of word r / 32 is the world rank r. NULL: the type says it all.
+  const uint32_t* connected;
 };
 
 // Windows by the address that was registered; a list of full tables. Constant for kernels.

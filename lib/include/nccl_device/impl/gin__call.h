@@ -93,6 +93,7 @@ ANYGIN_NCCL_OUTLINED void post_put(const Call& call, ncclTeam team, int peer, Pu
       },
       [&](const auto& fail) {
         check_stored_communicator(call, fail);
+        check_stored_peer(call, world, fail);
         check_stored_put(call, world, put, fail);
       });
   PutRequest& request = put.request;
@@ -144,6 +145,7 @@ ANYGIN_NCCL_OUTLINED void post_get(const Call& call, ncclTeam team, int peer, Ge
       },
       [&](const auto& fail) {
         check_stored_communicator(call, fail);
+        check_stored_peer(call, world, fail);
         if (!moves) return;
         check_stored_window(call, get.remote, fail);
         check_stored_window(call, get.local, fail);

@@ -148,6 +148,14 @@ NCCL_DEVICE_INLINE void check_stored_communicator(const Call& call, const Fail& 
   if (call.comm->resourceWindow_inlined.view->communicator == 0) fail(Finding{MisuseKind::kDeadCommunicator});
 }
 
+// `world` is a rank.
+template <typename Fail>
+NCCL_DEVICE_INLINE void check_stored_peer(const Call& call, int world, const Fail& fail) {
+  const uint32_t* connected = call.comm->resourceWindow_inlined.view->connected;
+  if (connected == nullptr || (connected[world / 32] >> (world % 32) & 1) != 0) return;
+  if (!MUTANT(nccl_peer_unconnected)) fail(Finding{MisuseKind::kPeerUnconnected, world, as_value(world)});
+}
+
 template <typename Fail>
 NCCL_DEVICE_INLINE void check_stored_signal_id(const Call& call, ncclGinSignal_t id, const Fail& fail) {
   const anyginDevCommView& view = *call.comm->resourceWindow_inlined.view;

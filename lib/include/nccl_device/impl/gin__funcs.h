@@ -309,7 +309,10 @@ NCCL_DEVICE_INLINE void ncclGin_BackendMask<backendMask>::flushAsync(ncclTeam te
           anygin::gin::check_asked_communicator(call, fail);
           anygin::gin::check_peer(call, team, static_cast<int>(peer), world, fail);
         },
-        [&](const auto& fail) { anygin::gin::check_stored_communicator(call, fail); });
+        [&](const auto& fail) {
+          anygin::gin::check_stored_communicator(call, fail);
+          anygin::gin::check_stored_peer(call, world, fail);
+        });
     anygin::FlushRequest request;
     anygin::proxy_flush_async(anygin::gin::device_context(call.ctx), anygin::gin::backend_peer(comm, world), &request);
     memcpy(outRequest, &request, sizeof(request));

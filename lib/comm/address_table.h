@@ -13,12 +13,12 @@ namespace anygin::comm {
 class Communicator;
 
 // Thread-safe. Kernels that read it have ended before its end.
-class WindowTable {
+class AddressTable {
  public:
-  explicit WindowTable(const Communicator& communicator) : communicator_(communicator) {}
-  ~WindowTable();
-  WindowTable(const WindowTable&) = delete;
-  WindowTable& operator=(const WindowTable&) = delete;
+  explicit AddressTable(const Communicator& communicator) : communicator_(communicator) {}
+  ~AddressTable();
+  AddressTable(const AddressTable&) = delete;
+  AddressTable& operator=(const AddressTable&) = delete;
 
   // What kernels begin with, for windows that are listed later, too. Made when it is first asked for.
   Result<ncclDevCommWindowTable*> first();

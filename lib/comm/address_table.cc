@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "anygin/comm/window_table.h"
+#include "anygin/comm/address_table.h"
 
 #include <cstring>
 
@@ -21,11 +21,11 @@ Result<ncclDevCommWindowTable*> empty_table(int device) {
 
 }  // namespace
 
-WindowTable::~WindowTable() {
+AddressTable::~AddressTable() {
   clear();
 }
 
-Result<ncclDevCommWindowTable*> WindowTable::first() {
+Result<ncclDevCommWindowTable*> AddressTable::first() {
   const std::lock_guard lock(mutex_);
   if (first_ == nullptr) {
     Result<ncclDevCommWindowTable*> made = empty_table(communicator_.device());
@@ -35,7 +35,7 @@ Result<ncclDevCommWindowTable*> WindowTable::first() {
   return first_;
 }
 
-Status WindowTable::list(char* base, uint64_t bytes, ncclWindow_vidmem* view) {
+Status AddressTable::list(char* base, uint64_t bytes, ncclWindow_vidmem* view) {
   ANYGIN_TRY(first().status());
   const std::lock_guard lock(mutex_);
   ncclDevCommWindowTable** link = &first_;
@@ -55,7 +55,7 @@ Status WindowTable::list(char* base, uint64_t bytes, ncclWindow_vidmem* view) {
   return Status();
 }
 
-void WindowTable::unlist(const ncclWindow_vidmem* view) {
+void AddressTable::unlist(const ncclWindow_vidmem* view) {
   const std::lock_guard lock(mutex_);
   for (ncclDevCommWindowTable* table = first_; table != nullptr; table = table->next) {
     for (auto& entry : table->entries) {
@@ -64,7 +64,7 @@ void WindowTable::unlist(const ncclWindow_vidmem* view) {
   }
 }
 
-void WindowTable::clear() {
+void AddressTable::clear() {
   const std::lock_guard lock(mutex_);
   while (first_ != nullptr) {
     ncclDevCommWindowTable* next = first_->next;
