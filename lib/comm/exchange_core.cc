@@ -36,7 +36,7 @@ std::string describe(const SlotHeader& header) {
   const auto kind = static_cast<CallKind>(header.call);
   const auto element = static_cast<Element>(header.element);
   if (kind >= CallKind::kCount || element >= Element::kCount) return "an unknown call";
-  return fmt::format("{} of {} {}", name_of(kind), header.count, name_of(element));
+  return fmt::format("{} of {} {}", name_of(kind), header.call_count, name_of(element));
 }
 
 }  // namespace
@@ -91,6 +91,7 @@ void ExchangeCore::fill(const Call& call, Transfer& transfer, ExchangePort& port
   header.call = static_cast<uint16_t>(request.kind);
   header.element = static_cast<uint8_t>(request.element);
   header.reduce_op = static_cast<uint8_t>(request.op);
+  header.call_count = request.count;
   std::memcpy(slot, &header, sizeof(header));
   char* payload = slot + sizeof(header);
   if (bytes > 0) std::memcpy(payload, transfer.memory + transfer.moved, bytes);
@@ -111,8 +112,9 @@ Status ExchangeCore::check(const Call& call, const Transfer& transfer, const Slo
   const bool paired = call.lane() == Lane::kPairs;
   const auto kind = paired ? CallKind::kSend : mine.kind;
   const bool same_op = header.reduce_op == static_cast<uint8_t>(mine.op);
+  const bool same_counts = header.count == transfer.count && header.call_count == mine.count;
   const bool same = header.call == static_cast<uint16_t>(kind) &&
-                    header.element == static_cast<uint8_t>(mine.element) && header.count == transfer.count && same_op;
+                    header.element == static_cast<uint8_t>(mine.element) && same_counts && same_op;
   if (same || MUTANT(exchange_mismatch_taken)) {
     ANYGIN_ASSERT(header.transfer == pair_of(call, transfer).received && header.offset == transfer.moved);
     return Status();

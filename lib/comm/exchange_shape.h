@@ -26,7 +26,8 @@ struct SlotHeader {
   uint16_t call = 0;      // a CallKind
   uint8_t element = 0;
   uint8_t reduce_op = 0;
-  uint64_t reserved[4]{};
+  uint64_t call_count = 0;  // elements that the sender's program named; of an all-reduce a transfer is a part of them
+  uint64_t reserved[3]{};
 };
 static_assert(sizeof(SlotHeader) == 64);
 

@@ -144,6 +144,23 @@ TEST(ExchangeModel, another_collective_is_an_error_that_names_both) {
   EXPECT_THAT(model.error().text(), HasSubstr("all ranks must make the same calls in the same order"));
 }
 
+// The parts of an all-reduce may be equal where the calls are not: 16 and 17 elements of three ranks both begin with 6.
+TEST(ExchangeModel, collectives_that_differ_are_named_with_the_counts_of_the_program) {
+  for (Rank longer = 0; longer < 3; ++longer) {
+    ExchangeModel model(3, kPayload, 1);
+    const std::vector<int32_t> from = numbers(17, 1);
+    std::vector<int32_t> into[3] = {from, from, from};
+    for (Rank rank = 0; rank < 3; ++rank) {
+      model.give(rank, request_of(CallKind::kAllReduce, from.data(), into[rank].data(), rank == longer ? 17 : 16,
+                                  Element::kInt32));
+    }
+    EXPECT_FALSE(model.run());
+    REACHES(GIN_ERR_TRANSFER_MISMATCH, model.error());
+    EXPECT_THAT(model.error().text(), HasSubstr("of 16 int32"));
+    EXPECT_THAT(model.error().text(), HasSubstr("of 17 int32"));
+  }
+}
+
 TEST(ExchangeModel, collectives_and_sends_do_not_wait_for_each_other) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     ExchangeModel model(2, kPayload, seed);
