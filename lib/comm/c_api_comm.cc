@@ -95,8 +95,16 @@ Status init_all(ncclComm_t* comm, int ndev, const int* devlist) {
   return group_end();
 }
 
+// No call on the communicator waits for the end of this thread's group: it would find the communicator gone.
+Status check_no_call_waits(const char* where, ncclComm_t comm) {
+  if (find(comm) == nullptr || !group_holds(find(comm))) return Status();
+  return Status(Cause::kGroupOpen, where,
+                "calls on the communicator since ncclGroupStart are not made yet; ncclGroupEnd first would be right");
+}
+
 Status finalize(ncclComm_t comm) {
   ANYGIN_TRY(check_idle("ncclCommFinalize", comm));
+  ANYGIN_TRY(check_no_call_waits("ncclCommFinalize", comm));
   Communicator& communicator = *find(comm);
   ANYGIN_TRY(communicator.begin_finalize());
   if (communicator.blocking()) return communicator.drain();
@@ -193,6 +201,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommFinalize, (ncclComm_t comm)) {
 ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommDestroy, (ncclComm_t comm)) {
   ANYGIN_NCCL_CALL("ncclCommDestroy");
   if (comm == nullptr) return ncclSuccess;
+  ANYGIN_NCCL_TRY(check_no_call_waits("ncclCommDestroy", comm));
   Result<std::unique_ptr<Communicator>> taken = take("ncclCommDestroy", comm);
   ANYGIN_NCCL_TRY(taken.status());
   return report(destroy(std::move(*taken)));
@@ -203,6 +212,7 @@ ANYGIN_NCCL_FUNCTION(ncclResult_t, ncclCommAbort, (ncclComm_t comm)) {
   if (comm == nullptr) return ncclSuccess;
   Result<std::unique_ptr<Communicator>> taken = take("ncclCommAbort", comm);
   ANYGIN_NCCL_TRY(taken.status());
+  group_drop(taken->get());
   abort_now(std::move(*taken));
   return ncclSuccess;
 }

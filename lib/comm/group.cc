@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "anygin/base/host_threads.h"
+#include "anygin/base/log.h"
 #include "anygin/base/mutant.h"
 #include "anygin/comm/communicator.h"
 #include "anygin/comm/process_state.h"
@@ -20,9 +21,19 @@ struct Group {
   Status error;  // the last one of the calls
 };
 
+// A thread's group. What is left in it when the thread ends was never done, and nobody else would say so.
+struct GroupOfThread {
+  Group group;
+  ~GroupOfThread() {
+    if (group.jobs.empty() || !group.error.ok()) return;
+    log(LogLevel::kWarn,
+        "group: a thread ends within one: the calls since ncclGroupStart were not made; ncclGroupEnd makes them");
+  }
+};
+
 Group& own_group() {
-  thread_local Group group;
-  return group;
+  thread_local GroupOfThread own;
+  return own.group;
 }
 
 // Jobs of one communicator, and where they stand in the group.
@@ -99,6 +110,16 @@ Status run_in_background(const std::vector<Lane>& lanes, const std::vector<Group
   return Status(Cause::kInProgress, "group", "it goes on in the background; ncclCommGetAsyncError tells its result");
 }
 
+// Another thread may have ended a communicator since its calls were put into the group.
+Status check_lives(const std::vector<GroupJob>& jobs) {
+  for (const GroupJob& job : jobs) {
+    if (job.communicator == nullptr || ProcessState::get().is_alive(job.communicator)) continue;
+    return Status(Cause::kCommInvalid, "group",
+                  "a communicator of its calls was destroyed before it ended; nothing of the group was done");
+  }
+  return Status();
+}
+
 Status check_captures(const std::vector<GroupJob>& jobs) {
   bool some = false, others = false;
   for (const GroupJob& job : jobs) {
@@ -114,6 +135,16 @@ Status check_captures(const std::vector<GroupJob>& jobs) {
 
 bool group_active() {
   return own_group().depth > 0;
+}
+
+bool group_holds(const Communicator* communicator) {
+  const std::vector<GroupJob>& jobs = own_group().jobs;
+  return std::any_of(jobs.begin(), jobs.end(), [&](const GroupJob& job) { return job.communicator == communicator; });
+}
+
+void group_drop(const Communicator* communicator) {
+  std::erase_if(own_group().jobs,
+                [&](const GroupJob& job) { return job.communicator == communicator && job.kind != JobKind::kJoin; });
 }
 
 void group_start() {
@@ -154,6 +185,7 @@ Status group_end() {
   const Status error = std::move(group.error);
   group = Group{};
   if (!error.ok()) return error;
+  ANYGIN_TRY(check_lives(jobs));
   ANYGIN_TRY(check_captures(jobs));
   std::vector<Status> results(jobs.size());
   const std::vector<Lane> lanes = sort_by_communicator(jobs);

@@ -27,7 +27,7 @@ class GroupRound {
 
 struct GroupJob {
   JobKind kind = JobKind::kJoin;
-  Communicator* communicator = nullptr;  // null for a join: each is a communicator of its own
+  Communicator* communicator = nullptr;  // of a join the parent; null without one: each is a communicator of its own
   int device = 0;                        // current while it runs
   std::function<Status()> run;
   std::shared_ptr<GroupRound> round = nullptr;  // what `run` launches, if it is one
@@ -36,9 +36,14 @@ struct GroupJob {
 };
 
 void group_start();
+// Does the open group of this thread hold calls on the communicator, to be made at its end?
+bool group_holds(const Communicator* communicator);
+// The calls on the communicator in the open group of this thread are not made: it was aborted. Its children are asked
+// for in vain: the group ends with an error.
+void group_drop(const Communicator* communicator);
 // Runs the jobs: those of one communicator in order, several communicators at the same time on threads of their own.
 // Those of non-blocking communicators that may wait for other ranks go on in the background: kInProgress.
-// If a call of the group failed nothing runs; kInvalidUsage if streams of some rounds capture and of others do not.
+// If a call of the group failed, or a communicator of it lives no more, nothing runs; kInvalidUsage if streams of some rounds capture and of others do not.
 // Returns the last error of the group. kInvalidUsage without a start.
 Status group_end();
 // Ends the group as group_end() does, and runs nothing.

@@ -4,7 +4,7 @@ anygin_test(unit_comm
 
 anygin_test(unit_nccl
   SOURCES c_api_children_test.cc c_api_non_blocking_test.cc c_api_comm_test.cc c_api_memory_test.cc c_api_param_test.cc c_api_fields_test.cc c_api_config_test.cc c_api_window_test.cc window_memory_test.cc c_api_dev_comm_test.cc
-    c_api_exchange_test.cc c_api_collectives_test.cc c_api_host_rma_test.cc c_api_host_rma_checks_test.cc
+    c_api_exchange_test.cc c_api_group_test.cc c_api_collectives_test.cc c_api_host_rma_test.cc c_api_host_rma_checks_test.cc
     c_api_host_rma_streams_test.cc c_api_host_rma_rows_test.cc error_causes_test.cc c_api_newer_test.cc
   LIBS nccl cudart)
 target_include_directories(unit_nccl PRIVATE ${CMAKE_SOURCE_DIR}/lib/include ${CMAKE_SOURCE_DIR}/lib/simt/include)

@@ -68,6 +68,10 @@ TEST(ErrorCauses, Communicators) {
   REACHES_BY(GIN_ERR_UNIQUE_ID_INVALID, ncclInvalidArgument, ncclCommInitRank(comms, 1, changed, 0));
   REACHES_BY(GIN_ERR_GROUP_NOT_OPEN, ncclInvalidUsage, ncclGroupEnd());
   ANYGIN_NCCL_OK(ncclCommInitRank(comms, 1, id, 0));
+  ANYGIN_NCCL_OK(ncclGroupStart());
+  ANYGIN_NCCL_OK(ncclCommSplit(comms[0], 0, 0, &comms[1], nullptr));
+  REACHES_BY(GIN_ERR_GROUP_OPEN, ncclInvalidUsage, ncclCommDestroy(comms[0]));
+  EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
   ANYGIN_NCCL_OK(ncclCommFinalize(comms[0]));
   REACHES_BY(GIN_ERR_COMM_FINALIZED, ncclInvalidArgument, ncclCommFinalize(comms[0]));
   ANYGIN_NCCL_OK(ncclCommDestroy(comms[0]));
