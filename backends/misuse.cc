@@ -111,12 +111,25 @@ std::string index_text(const char* what, const char* field, const Misuse& m) {
                      m.limit - 1, field);
 }
 
+// The team has no such peer; or it has, and lies itself outside the communicator, as only one made by hand can.
+std::string peer_text(const Misuse& m) {
+  const auto peer = static_cast<int64_t>(m.value);
+  const auto ranks = static_cast<int64_t>(m.limit);
+  if (peer >= 0 && peer < ranks) {
+    return fmt::format(
+        "peer {} of the team's {} would be rank {} of the communicator, which has none; teams of "
+        "ncclTeamWorld, ncclTeamLsa and ncclTeamRail lie within it",
+        peer, ranks, m.peer);
+  }
+  const std::string right = ranks > 0 ? fmt::format("peers are 0 to {}", ranks - 1) : "the team has no ranks";
+  return fmt::format("peer {} (communicator rank {}) is outside the team; {}", peer, m.peer, right);
+}
+
 std::string what_is_wrong(const Misuse& m) {
   const auto signed_value = static_cast<int64_t>(m.value);
   switch (m.kind) {
     case MisuseKind::kPeer:
-      return fmt::format("peer {} (communicator rank {}) is outside the team; peers are 0 to {}", signed_value, m.peer,
-                         static_cast<int64_t>(m.limit) - 1);
+      return peer_text(m);
     case MisuseKind::kPeerOffRail:
       return fmt::format(
           "rank {} is not on the caller's rail, and only the rail is connected; ranks congruent to the caller's modulo "

@@ -2,6 +2,7 @@
 // Misuse of ncclGin is named with its limit, and nothing reaches the NIC (M1, M3, M6, M12, M13, M14). Each case stands
 // beside the same call with that one field corrected.
 #include <functional>
+#include <optional>
 #include <ostream>
 
 #include "anygin/base/multimem.h"
@@ -13,6 +14,7 @@ namespace anygin::testing {
 namespace {
 
 struct Fields {
+  std::optional<ncclTeam> team;  // instead of the world's
   int peer = 1;
   size_t destination = 0, source = 0, bytes = 64;
   uint32_t signal = 0, counter = 0;
@@ -36,7 +38,7 @@ void put(const ncclGin& gin, ncclTeam team, const Fields& f) {
           ncclGin_WeakCounterInc{f.counter});
 }
 void strong(const ncclGin& gin, ncclTeam team, const Fields& f) {
-  gin.signal(team, f.peer, ncclGin_StrongSignalInc{f.signal});
+  gin.signal(f.team.value_or(team), f.peer, ncclGin_StrongSignalInc{f.signal});
 }
 void va(const ncclGin& gin, ncclTeam team, const Fields& f) {
   gin.signal(team, f.peer, ncclGin_WeakVASignalInc{f.window, f.place});
@@ -56,6 +58,11 @@ const Case kCases[] = {
      [](NcclRanks&, ncclDevComm&, Fields& f) { f.peer = 4; }, put},
     {"peer_negative", REACHES_REPORT(GIN_ERR_KERNEL_PEER, "peer -1 "),
      [](NcclRanks&, ncclDevComm&, Fields& f) { f.peer = -1; }, put},
+    {"team_outside_the_communicator",
+     REACHES_REPORT(GIN_ERR_KERNEL_PEER, "peer 1 of the team's 2 would be rank -2 of the communicator, which has none"),
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.team = ncclTeam{2, 0, -2}; }, strong},
+    {"team_of_nobody", "peer 1 .*is outside the team; the team has no ranks",
+     [](NcclRanks&, ncclDevComm&, Fields& f) { f.team = ncclTeam{0, 0, 1}; }, strong},
     {"peer_off_rail", REACHES_REPORT(GIN_ERR_KERNEL_PEER_OFF_RAIL, "rank 1 is not on the caller's rail"),
      [](NcclRanks&, ncclDevComm& comm, Fields&) { comm.ginContextsRailed = true; }, put},
     {"peer_unconnected", REACHES_REPORT(GIN_ERR_KERNEL_PEER_UNCONNECTED, "rank 1 is not connected"), connect_two, put},
