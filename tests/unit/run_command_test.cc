@@ -131,6 +131,7 @@ TEST(UsageHint, knows_the_option_of_mpirun) {
 TEST(Refusal, reads_what_a_program_needs) {
   EXPECT_THAT(needed_libraries("/proc/self/exe"), testing::Contains(testing::HasSubstr("libc.so")));
   EXPECT_THAT(needed_libraries("/etc/passwd"), testing::IsEmpty());
+  EXPECT_THAT(needed_libraries("/"), testing::IsEmpty());  // a folder: execve says what is wrong
   EXPECT_EQ(refusal("/proc/self/exe"), "");
 }
 

@@ -5,11 +5,18 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 namespace anygin::tools {
 namespace {
+
+// A folder opens, too, but has no bytes to read.
+bool is_file(const std::string& path) {
+  std::error_code unreadable;
+  return std::filesystem::is_regular_file(path, unreadable);
+}
 
 std::string find_in_path(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
@@ -17,7 +24,7 @@ std::string find_in_path(const std::string& program) {
   std::istringstream folders(path ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
     folder.append("/").append(program);
-    if (std::ifstream(folder)) return folder;
+    if (is_file(folder)) return folder;
   }
   return program;
 }
@@ -48,7 +55,9 @@ bool find_dynamic(const std::string& file, const Elf64_Ehdr& header, DynamicSect
 }  // namespace
 
 std::vector<std::string> needed_libraries(const std::string& program) {
-  std::ifstream stream(find_in_path(program), std::ios::binary);
+  const std::string path = find_in_path(program);
+  if (!is_file(path)) return {};
+  std::ifstream stream(path, std::ios::binary);
   const std::string file{std::istreambuf_iterator<char>(stream), {}};
   Elf64_Ehdr header;
   DynamicSection dynamic;

@@ -182,6 +182,11 @@ int main(int argc, char** argv) {
   prefix_app->footer("  make CUDA_HOME=$(anygin prefix cpu) NCCL_HOME=$(anygin prefix cpu)");
   prefix_app->callback([&] { exit_code = anygin::tools::print_prefix(target); });
 
+  const auto is_named = [&](CLI::App* command) { return command->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_named).empty()) {
+    std::fprintf(stderr, "anygin: there is no command '%s'; anygin --help lists them\n", argv[1]);
+    return kExitUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -15,8 +15,7 @@ void add_run_options(CLI::App& command, SimRunRequest& run) {
   command.add_option("--strategy", run.strategy, "who chooses: canonical, random (default) or pct:DEPTH");
   command.add_option("--steps", run.expected_steps, "of pct: how long a run is, about (default 1000)");
   command.add_option("--faults", run.faults, "none, draw, or a plan such as lost-ack@3+error:remote-access@2");
-  command.add_option("--timeout", run.timeout_s, "real seconds that one run may take (default 60)")
-      ->check(seconds());
+  command.add_option("--timeout", run.timeout_s, "real seconds that one run may take (default 60)")->check(seconds());
   command.add_flag("--expect-hang", run.expect_hang, "a hang is what the program is about: its exit code judges");
   command.add_option("command", run.command, "the program and its arguments; its ranks run as threads")->required();
   command.positionals_at_end();
@@ -59,7 +58,8 @@ void add_sim_commands(CLI::App& app, int& exit_code) {
   auto trace = std::make_shared<TraceRequest>();
   CLI::App* const trace_app = app.add_subcommand("trace", "one simulated run as a picture for ui.perfetto.dev");
   trace_app->add_option("--seed", trace->run.seed, "of the run (default 1)");
-  trace_app->add_option("--out", trace->out_file, "the file (default anygin-trace.json); .svg: a still picture");
+  trace_app->add_option("--out", trace->out_file, "the file (default anygin-trace.json); .svg: a still picture")
+      ->check(picture_file());
   add_run_options(*trace_app, trace->run);
   trace_app->callback([trace, &exit_code] { exit_code = run_trace(*trace); });
 }
