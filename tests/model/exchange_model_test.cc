@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends, receives and collectives over a network that delivers when a seed says so, against what a serial program gets.
 #include "exchange_model.h"
-#include "support/reaches.h"
 
 #include <gmock/gmock.h>
 
 #include <cstdint>
 #include <vector>
+
+#include "support/reaches.h"
 
 namespace anygin::testing {
 namespace {
