@@ -136,9 +136,7 @@ __global__ void put_barrier(ncclDevComm comm, ncclWindow_t d, ncclWindow_t sourc
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
   ncclGinBarrierSession<ncclCoopCta> settle(block, gin, ncclTeamTagWorld{}, 1);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) local(source)[i] = turn;
     gin.put(world, (comm.rank + 1) % comm.nRanks, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
     // covers: ncclGinBarrierSession.sync(untimed)
@@ -147,7 +145,7 @@ __global__ void put_barrier(ncclDevComm comm, ncclWindow_t d, ncclWindow_t sourc
     gin.flush(block);
     lookout.saw(threadIdx.x == 0 && *stale != 0);
     settle.sync(block, cuda::memory_order_acq_rel, ncclGinFenceLevel::Put);
-  } while (lookout.goes_on(turn));
+  }
 }
 
 unsigned run_put_barrier(Rank& rank, ncclGinFenceLevel fence, bool strong, Turns turns = {}) {
@@ -183,9 +181,7 @@ __global__ void get_barrier(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t 
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
   const int peer = (comm.rank + 1) % comm.nRanks;
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     const uint64_t value = turn * 10;
     for (size_t i = threadIdx.x; i < kWords; i += blockDim.x) local(remote)[i] = value + static_cast<uint64_t>(comm.rank);
     barrier.sync(block, cuda::memory_order_acq_rel);
@@ -195,7 +191,7 @@ __global__ void get_barrier(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t 
     gin.flush(block);
     lookout.saw(threadIdx.x == 0 && *unfinished != 0);
     barrier.sync(block, cuda::memory_order_acq_rel);
-  } while (lookout.goes_on(turn));
+  }
 }
 
 unsigned run_get_barrier(Rank& rank, ncclGinFenceLevel fence, Turns turns = {}) {

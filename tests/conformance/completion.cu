@@ -32,9 +32,7 @@ __global__ void overwrite_source(ncclDevComm comm, ncclWindow_t d, ncclWindow_t 
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_StrongSignalInc{kArrived}, ncclGin_WeakCounterInc{kDone}, block);
@@ -50,7 +48,7 @@ __global__ void overwrite_source(ncclDevComm comm, ncclWindow_t d, ncclWindow_t 
       __syncthreads();
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  } while (lookout.goes_on(turn));
+  }
 }
 
 unsigned run_overwrite(Rank& rank, Release release) {
@@ -108,9 +106,7 @@ __global__ void flush_then_tell(ncclDevComm comm, ncclWindow_t d, ncclWindow_t s
   const ncclGin gin(comm, 0), tell(comm, 1);
   const ncclTeam world = ncclTeamWorld(comm);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
@@ -125,7 +121,7 @@ __global__ void flush_then_tell(ncclDevComm comm, ncclWindow_t d, ncclWindow_t s
       lookout.saw(threadIdx.x == 0 && *stale != 0);
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  } while (lookout.goes_on(turn));
+  }
 }
 
 CONFORMANCE_CASE(F4_flush_says_nothing_about_the_destination, 2) {
@@ -145,9 +141,7 @@ __global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; comm.rank != 2 && lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_StrongSignalInc{kArrived}, ncclGin_None{}, block);
@@ -163,7 +157,7 @@ __global__ void counter_of_another(ncclDevComm comm, ncclWindow_t d, ncclWindow_
       __syncthreads();
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  } while (comm.rank != 2 && lookout.goes_on(turn));
+  }
   ncclGinBarrier(block, gin, ncclTeamTagWorld{}, 0);  // rank 2 stays until the last put to it is done
 }
 
@@ -184,9 +178,7 @@ __global__ void get_then_put(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t
   const ncclTeam world = ncclTeamWorld(comm);
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.get(world, 1, remote, 0, mine, 0, kBufferBytes, block);
@@ -197,7 +189,7 @@ __global__ void get_then_put(ncclDevComm comm, ncclWindow_t remote, ncclWindow_t
       lookout.saw(threadIdx.x == 0 && *overtaken != 0);
     }
     barrier.sync(block, cuda::memory_order_acq_rel);
-  } while (lookout.goes_on(turn));
+  }
 }
 
 unsigned run_get_then_put(Rank& rank, bool wait_first) {

@@ -61,7 +61,8 @@ inline Turns until_seen(uint64_t lookers = 1, bool exists = may_reorder()) {
   return exists ? Turns{kTurns, kUntilSeen, lookers} : Turns{kTurns, kTurns, lookers};
 }
 
-// How the ranks agree on the last turn. All threads of one block on every rank that takes turns.
+// How the ranks agree on the last turn. All threads of one block on every rank that takes turns:
+//   for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) { ... lookout.saw(...); the turn's last signal ... }
 class Lookout {
  public:
   // `turns` by value: kernels get it as an argument.
@@ -74,10 +75,10 @@ class Lookout {
       if (peer != comm_.rank) gin_.signal(ncclTeamWorld(comm_), peer, ncclGin_SignalInc{kSeenSignal}, ncclCoopCta{});
     }
   }
-  // Behind that signal or barrier: whether another turn follows. All ranks say the same.
-  __device__ bool goes_on(uint64_t turn) const {
-    if (turn < turns_.least) return true;
-    return turn < turns_.most && gin_.readSignal(kSeenSignal) + told_ < turns_.lookers;
+  // Behind that signal or barrier of the turn before. All ranks say the same.
+  __device__ bool takes_place(uint64_t turn) const {
+    if (turn <= turns_.least) return true;
+    return turn <= turns_.most && gin_.readSignal(kSeenSignal) + told_ < turns_.lookers;
   }
 
  private:

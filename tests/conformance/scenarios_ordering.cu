@@ -100,9 +100,7 @@ __global__ void chunk_each_context(ncclDevComm comm, ncclWindow_t d, ncclWindow_
   const ncclGin flag(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   Lookout lookout(comm, flag, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       for (int i = kChunks - 1; i >= 0; --i) {
@@ -126,7 +124,7 @@ __global__ void chunk_each_context(ncclDevComm comm, ncclWindow_t d, ncclWindow_
       lookout.saw(threadIdx.x == 0 && seen->stale[1] + seen->stale[2] + seen->stale[3] != 0);
       flag.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  } while (lookout.goes_on(turn));
+  }
 }
 Chunks run_chunks(Rank& rank, bool each_signals) {
   const Window d = rank.window(kChunks * kBufferBytes), source = rank.window(kBufferBytes);
@@ -154,9 +152,7 @@ __global__ void consume_by_count(ncclDevComm comm, ncclWindow_t d, ncclWindow_t 
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       for (size_t k = 0; k < kChunks; ++k) gin.put(world, 1, d, k * kBufferBytes, source, 0, kBufferBytes, ncclGin_WeakSignalAdd{kArrived, 1}, ncclGin_None{}, block);
@@ -171,7 +167,7 @@ __global__ void consume_by_count(ncclDevComm comm, ncclWindow_t d, ncclWindow_t 
       lookout.saw(threadIdx.x == 0 && seen->stale[0] + seen->stale[1] + seen->stale[2] != 0);
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  } while (lookout.goes_on(turn));
+  }
 }
 
 CONFORMANCE_CASE(Scenario_O6_a_count_of_weak_signals_names_no_chunk, 2) {
@@ -231,9 +227,7 @@ __global__ void flag_as_data(ncclDevComm comm, ncclWindow_t d, ncclWindow_t flag
   const ncclGin gin(comm, 0);
   const ncclTeam world = ncclTeamWorld(comm);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
@@ -252,7 +246,7 @@ __global__ void flag_as_data(ncclDevComm comm, ncclWindow_t d, ncclWindow_t flag
       lookout.saw(threadIdx.x == 0 && *stale != 0);
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  } while (lookout.goes_on(turn));
+  }
 }
 
 CONFORMANCE_CASE(Scenario_O10_a_flag_that_is_data_says_nothing_to_a_spin, 2) {
@@ -309,9 +303,7 @@ __global__ void put_tell_get(ncclDevComm comm, ncclWindow_t x, ncclWindow_t sour
   const ncclTeam world = ncclTeamWorld(comm);
   ncclGinBarrierSession<ncclCoopCta> fence(block, gin, ncclTeamTagWorld{}, 0), settle(block, gin, ncclTeamTagWorld{}, 1);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(local(source), turn);
       gin.put(world, 1, x, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
@@ -335,7 +327,7 @@ __global__ void put_tell_get(ncclDevComm comm, ncclWindow_t x, ncclWindow_t sour
       lookout.saw(threadIdx.x == 0 && *stale != 0);
     }
     settle.sync(block, cuda::memory_order_acq_rel, ncclGinFenceLevel::Put);
-  } while (lookout.goes_on(turn));
+  }
 }
 unsigned run_put_tell_get(Rank& rank, Told told, Turns turns = {}) {
   const Window x = rank.window(kBufferBytes), source = rank.window(kBufferBytes);

@@ -68,9 +68,7 @@ __global__ void put_put_signal(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e,
   const ncclTeam world = ncclTeamWorld(comm);
   auto* const words = static_cast<uint64_t*>(ncclGetLocalPointer(source, 0));
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(words, turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
@@ -102,7 +100,7 @@ __global__ void put_put_signal(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e,
       lookout.saw(threadIdx.x == 0 && found(*seen, wanted));
       gin.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  } while (lookout.goes_on(turn));
+  }
 }
 
 Seen run_put_put_signal(Rank& rank, First first, Wanted wanted = Wanted::kNothing, const ncclDevCommRequirements_t& reqs = Rank::requirements(), int context = 0) {
@@ -171,9 +169,7 @@ __global__ void legacy_weak(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e, nc
   // Without strong signals a turn is settled by the barrier's Put fence (P18).
   ncclGinBarrierSession<ncclCoopCta> barrier(block, gin, ncclTeamTagWorld{}, 0);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(words, turn);
       gin.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_None{}, ncclGin_None{}, block);
@@ -189,7 +185,7 @@ __global__ void legacy_weak(ncclDevComm comm, ncclWindow_t d, ncclWindow_t e, nc
     }
     if (comm.rank == 1) lookout.saw(threadIdx.x == 0 && seen->stale_d != 0);
     barrier.sync(block, cuda::memory_order_acq_rel);
-  } while (lookout.goes_on(turn));
+  }
 }
 
 CONFORMANCE_CASE(P8_legacy_signals_are_weak_where_strong_ones_are_not_required, 2) {
@@ -353,9 +349,7 @@ __global__ void two_contexts(ncclDevComm comm, ncclWindow_t d, ncclWindow_t sour
   const ncclTeam world = ncclTeamWorld(comm);
   auto* const words = static_cast<uint64_t*>(ncclGetLocalPointer(source, 0));
   Lookout lookout(comm, one, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     if (comm.rank == 0) {
       fill(words, turn);
       one.put(world, 1, d, 0, source, 0, kBufferBytes, ncclGin_StrongSignalInc{kSettled}, ncclGin_None{}, block);
@@ -372,7 +366,7 @@ __global__ void two_contexts(ncclDevComm comm, ncclWindow_t d, ncclWindow_t sour
       lookout.saw(threadIdx.x == 0 && seen->stale_d != 0);
       one.signal(world, 0, ncclGin_StrongSignalInc{kAck}, block);
     }
-  } while (lookout.goes_on(turn));
+  }
 }
 
 CONFORMANCE_CASE(F3_contexts_are_unordered_with_each_other, 2) {

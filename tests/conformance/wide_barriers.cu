@@ -32,9 +32,7 @@ __global__ void put_on_all(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source
   ncclGinBarrierSession<ncclCoopCta> one(block, gin, ncclTeamTagWorld{}, 0);
   ncclGinBarrierSession<ncclCoopCta> every(block, ncclGinAllContexts(comm), ncclTeamTagWorld{}, 1);
   Lookout lookout(comm, gin, turns);
-  uint64_t turn = 0;
-  do {
-    ++turn;
+  for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) {
     fill(local(source), turn);
     for (int context = 0; context < kContexts; ++context) {
       const ncclGin on(comm, context);
@@ -47,7 +45,7 @@ __global__ void put_on_all(ncclDevComm comm, ncclWindow_t d, ncclWindow_t source
     for (int context = 0; context < kContexts; ++context) ncclGin(comm, context).flush(block);
     lookout.saw(threadIdx.x == 0 && stale[1] + stale[2] + stale[3] != 0);
     every.sync(block, cuda::memory_order_acq_rel, ncclGinFenceLevel::Put);
-  } while (lookout.goes_on(turn));
+  }
 }
 
 struct Stale {
