@@ -9,8 +9,8 @@
 
 #include "anygin/base/assert.h"
 #include "anygin/base/clock_steps.h"
-#include "anygin/base/order.h"
 #include "anygin/sim/real_calls.h"
+#include "anygin/sim/wait_outcome.h"
 
 namespace anygin::sim {
 
@@ -164,12 +164,7 @@ size_t ProgramThreads::alive() const {
 WaitOutcome ProgramThreads::block(Waiter& waiter) {
   Thread& me = current();
   while (true) {
-    if (waiter.test(waiter.object)) {
-      observe_then_read();
-      return WaitOutcome::kSatisfied;
-    }
-    if (waiter.abort_word != nullptr && observe(waiter.abort_word) != 0) return WaitOutcome::kAborted;
-    if (clock_.now() >= waiter.deadline) return WaitOutcome::kDeadline;
+    if (const auto over = outcome_of(waiter, clock_.now())) return *over;
     me.waiter = &waiter;
     me.watches_clock = false;
     me.clock_steps.begin_again();
@@ -231,11 +226,8 @@ bool ProgramThreads::can_go_on(Thread& thread, ActionList& out) const {
     case State::kWaits:
       break;
   }
-  const Waiter& waiter = *thread.waiter;
-  if (waiter.test(waiter.object)) return true;
-  if (waiter.abort_word != nullptr && load_relaxed(waiter.abort_word) != 0) return true;
-  if (waiter.deadline <= out.now()) return true;
-  out.wake_at(waiter.deadline);
+  if (outcome_of(*thread.waiter, out.now())) return true;
+  out.wake_at(thread.waiter->deadline);
   return false;
 }
 

@@ -3,7 +3,7 @@
 
 #include "anygin/base/assert.h"
 #include "anygin/base/host_threads.h"
-#include "anygin/base/order.h"
+#include "anygin/sim/wait_outcome.h"
 
 namespace anygin::sim {
 
@@ -23,12 +23,7 @@ WaitOutcome SimExecutor::block(Waiter& waiter) {
 
 WaitOutcome SimExecutor::drive(Waiter& waiter) {
   while (true) {
-    if (waiter.test(waiter.object)) {
-      observe_then_read();
-      return WaitOutcome::kSatisfied;
-    }
-    if (waiter.abort_word != nullptr && observe(waiter.abort_word) != 0) return WaitOutcome::kAborted;
-    if (clock_.now() >= waiter.deadline) return WaitOutcome::kDeadline;
+    if (const auto over = outcome_of(waiter, clock_.now())) return *over;
     if (scheduler_.step() == Scheduler::Moved::kRan) continue;
     if (waiter.deadline == kNever) return WaitOutcome::kAborted;
     clock_.advance_to(waiter.deadline);
