@@ -120,8 +120,10 @@ void append(std::vector<std::string>& out, const std::vector<std::string>& lines
 // --- The rule --------------------------------------------------------------------------------------------------------
 Verdict HangRule::look(const Observation& seen, uint64_t now_ns) {
   const bool still = started_ && seen.someone_waits && seen.idle && seen.peers_idle && seen.progress == progress_;
+  const bool inside = seen.all_inside && seen.peers_inside;
   progress_ = seen.progress;
   started_ = true;
+  if (!still || !inside) inside_since_ns_ = now_ns;
   if (!still) {
     since_ns_ = now_ns;
     warned_ = judged_ = false;
@@ -129,11 +131,12 @@ Verdict HangRule::look(const Observation& seen, uint64_t now_ns) {
   }
   if (timeout_ns_ == 0 || MUTANT(comm_hang_unjudged) || now_ns - since_ns_ < timeout_ns_ || judged_)
     return Verdict::kNone;
-  if (seen.all_inside && seen.peers_inside) {
+  // Who has just come in may have brought what the others wait for: it is on its way.
+  if (inside && (now_ns - inside_since_ns_ >= timeout_ns_ || MUTANT(comm_latecomer_judged))) {
     judged_ = true;
     return Verdict::kHang;
   }
-  if (warned_) return Verdict::kNone;
+  if (inside || warned_) return Verdict::kNone;
   warned_ = true;
   return Verdict::kWarn;
 }

@@ -38,6 +38,7 @@ class HangRule {
  private:
   const uint64_t timeout_ns_;
   uint64_t since_ns_ = 0;
+  uint64_t inside_since_ns_ = 0;  // not before since_ns_
   uint64_t progress_ = 0;
   bool started_ = false;
   bool warned_ = false, judged_ = false;
