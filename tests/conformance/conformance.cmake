@@ -158,7 +158,8 @@ target_compile_definitions(hang_report PRIVATE ANYGIN_EXAMPLES="${CMAKE_BINARY_D
 add_dependencies(hang_report program_hang program_slow_kernels anygin_tool)
 
 anygin_test(conformance_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/conformance_command_test.cc LIBS anygin_run anygin_sim_core)
-target_compile_definitions(conformance_command PRIVATE ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin" ANYGIN_PREFIX_DIR="${ANYGIN_PREFIX}")
+target_compile_definitions(conformance_command PRIVATE ANYGIN_TOOL="${ANYGIN_PREFIX}/bin/anygin" ANYGIN_PREFIX_DIR="${ANYGIN_PREFIX}"
+  ANYGIN_OWN_TMPDIR="${CMAKE_SOURCE_DIR}/tests/support/own_tmpdir.sh")
 add_dependencies(conformance_command program_conformance_signals program_conformance_host_puts anygin_tool)
 
 anygin_test(perf_command SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/perf_command_test.cc)

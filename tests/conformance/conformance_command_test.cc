@@ -120,7 +120,7 @@ TEST(ConformanceProgram, srun_s_variables_start_its_ranks) {
 TEST(ConformanceProgram, mpirun_starts_its_ranks) {
   if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "no mpirun on this machine";
   const CommandResult run = run_command(
-      "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 NCCL_COMM_ID=127.0.0.1:" +
+      ANYGIN_OWN_TMPDIR " env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 NCCL_COMM_ID=127.0.0.1:" +
           std::to_string(15000 + getpid() % 15000) +
           " ANYGIN_COMM_TOKEN=00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff mpirun -n 2 " +
           kProgram + " P2_a_strong_signal_covers_earlier_puts",
