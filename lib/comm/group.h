@@ -43,8 +43,8 @@ bool group_holds(const Communicator* communicator);
 void group_drop(const Communicator* communicator);
 // Runs the jobs: those of one communicator in order, several communicators at the same time on threads of their own.
 // Those of non-blocking communicators that may wait for other ranks go on in the background: kInProgress.
-// If a call of the group failed, or a communicator of it lives no more, nothing runs; kInvalidUsage if streams of some rounds capture and of others do not.
-// Returns the last error of the group. kInvalidUsage without a start.
+// If a call of the group failed, or a communicator of it lives no more, nothing runs; kInvalidUsage if streams of some
+// rounds capture and of others do not. Returns the last error of the group. kInvalidUsage without a start.
 Status group_end();
 // Ends the group as group_end() does, and runs nothing.
 Status group_simulate();

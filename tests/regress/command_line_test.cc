@@ -33,5 +33,18 @@ TEST(CommandLine, a_trace_is_a_still_picture_or_json) {
   expect("trace --out /nonexistent/x.png -- /bin/true", 2, "a name that ends in .json or .svg would be right");
 }
 
+TEST(CommandLine, it_says_which_version_it_is) {
+  expect("--version", 0, "anygin " ANYGIN_VERSION);
+}
+
+// It built for minutes, and then GNU make failed on the corpus.
+TEST(CommandLine, a_clone_with_a_blank_in_its_path_is_told_before_it_builds) {
+  const CommandResult said = run_command("d=$(mktemp -d) && mkdir \"$d/a b\" && cp '" ANYGIN_DEV
+                                         "' \"$d/a b\" && cd \"$d/a b\" && ./dev build; code=$?; "
+                                         "rm -rf \"$d\"; exit $code");
+  EXPECT_EQ(said.code, 3) << said.output;
+  EXPECT_THAT(said.output, HasSubstr("a b' has a blank in its name"));
+}
+
 }  // namespace
 }  // namespace anygin

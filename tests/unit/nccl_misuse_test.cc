@@ -60,9 +60,15 @@ const Case kCases[] = {
      [](NcclRanks&, ncclDevComm&, Fields& f) { f.peer = -1; }, put},
     {"team_outside_the_communicator",
      REACHES_REPORT(GIN_ERR_KERNEL_PEER, "peer 1 of the team's 2 would be rank -2 of the communicator, which has none"),
-     [](NcclRanks&, ncclDevComm&, Fields& f) { f.team = ncclTeam{2, 0, -2}; }, strong},
+     [](NcclRanks&, ncclDevComm&, Fields& f) {
+       f.team = ncclTeam{2, 0, -2};
+     },
+     strong},
     {"team_of_nobody", "peer 1 .*is outside the team; the team has no ranks",
-     [](NcclRanks&, ncclDevComm&, Fields& f) { f.team = ncclTeam{0, 0, 1}; }, strong},
+     [](NcclRanks&, ncclDevComm&, Fields& f) {
+       f.team = ncclTeam{0, 0, 1};
+     },
+     strong},
     {"peer_off_rail", REACHES_REPORT(GIN_ERR_KERNEL_PEER_OFF_RAIL, "rank 1 is not on the caller's rail"),
      [](NcclRanks&, ncclDevComm& comm, Fields&) { comm.ginContextsRailed = true; }, put},
     {"peer_unconnected", REACHES_REPORT(GIN_ERR_KERNEL_PEER_UNCONNECTED, "rank 1 is not connected"), connect_two, put},

@@ -139,6 +139,7 @@ int main(int argc, char** argv) {
   CLI::App app{"AnyGIN: GPU-initiated networking kernels anywhere"};
   app.footer(kFooter);
   app.require_subcommand(1);
+  app.set_version_flag("--version", "anygin " ANYGIN_VERSION ", for programs of NCCL 2.30");
   int exit_code = 0;
 
   RunRequest request;
