@@ -39,9 +39,9 @@ TEST(CommandLine, it_says_which_version_it_is) {
 
 // It built for minutes, and then GNU make failed on the corpus.
 TEST(CommandLine, a_clone_with_a_blank_in_its_path_is_told_before_it_builds) {
-  const CommandResult said = run_command("d=$(mktemp -d) && mkdir \"$d/a b\" && cp '" ANYGIN_DEV
-                                         "' \"$d/a b\" && cd \"$d/a b\" && ./dev build; code=$?; "
-                                         "rm -rf \"$d\"; exit $code");
+  const CommandResult said = run_command("bash -c 'd=$(mktemp -d) && mkdir \"$d/a b\" && cp " ANYGIN_DEV
+                                         " \"$d/a b\" && cd \"$d/a b\" && ./dev build; "
+                                         "code=$?; rm -rf \"$d\"; exit $code'");
   EXPECT_EQ(said.code, 3) << said.output;
   EXPECT_THAT(said.output, HasSubstr("a b' has a blank in its name"));
 }
