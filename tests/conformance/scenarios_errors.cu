@@ -13,17 +13,20 @@ using conformance::Rank;
 using conformance::WhenDone;
 using conformance::Window;
 
-constexpr ncclGinSignal_t kArrived = 0;
+constexpr ncclGinSignal_t kArrived = 0, kMet = 1;
 
 // --- E1: an error on one connection ends the waits of all ranks -----------------------------------------------------------------
 __global__ void put_or_wait(ncclDevComm comm, ncclWindow_t gone, ncclWindow_t source, bool flushes, unsigned* passed) {
   const ncclCoopThread thread;
-  const ncclGin gin(comm, 3), other(comm, comm.rank % 4);
+  const ncclGin gin(comm, 3), other(comm, comm.rank % 4), met(comm, 0);
   if (comm.rank == 0) {
+    // All have left the host's calls behind: the error would end these as well.
+    met.waitSignal(thread, kMet, static_cast<uint64_t>(comm.nRanks) - 1);
     gin.put(ncclTeamWorld(comm), 1, gone, 0, source, 0, 64, ncclGin_None{}, ncclGin_WeakCounterInc{0});
     if (flushes) gin.flush(thread);
     if (!flushes) gin.waitCounter(thread, 0, 1);
   } else {
+    met.signal(ncclTeamWorld(comm), 0, ncclGin_WeakSignalInc{kMet});
     other.waitSignal(thread, kArrived, 1);  // nobody's put will end it
   }
   *passed = 1;
