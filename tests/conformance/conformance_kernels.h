@@ -50,7 +50,7 @@ inline bool in_simulation() { return std::getenv("ANYGIN_WORLD") != nullptr; }
 // on until every rank that looks has seen it.
 constexpr int kTurns = shortened(200);
 constexpr int kUntilSeen = 30000;  // never seen in so many turns: it is not there
-constexpr ncclGinSignal_t kSeenSignal = 7;  // the last of Rank::requirements()
+constexpr ncclGinSignal_t kSeenSignal = 6;  // of even turns; 7 of odd ones: the last of Rank::requirements()
 
 struct Turns {
   uint64_t least = kTurns, most = kTurns;
@@ -63,6 +63,8 @@ inline Turns until_seen(uint64_t lookers = 1, bool exists = may_reorder()) {
 
 // How the ranks agree on the last turn. All threads of one block on every rank that takes turns:
 //   for (uint64_t turn = 1; lookout.takes_place(turn); ++turn) { ... lookout.saw(...); the turn's last signal ... }
+// A rank that the others do not wait for within a turn may ask when they are in the next one already, though never
+// further: odd and even turns have a signal each, and what counts of the one that may have moved is what it was a turn ago.
 class Lookout {
  public:
   // `turns` by value: kernels get it as an argument.
@@ -72,19 +74,30 @@ class Lookout {
     if (turns_.least == turns_.most || told_ || !__syncthreads_or(seen)) return;
     told_ = true;
     for (int peer = 0; peer < comm_.nRanks; ++peer) {
-      if (peer != comm_.rank) gin_.signal(ncclTeamWorld(comm_), peer, ncclGin_SignalInc{kSeenSignal}, ncclCoopCta{});
+      if (peer == comm_.rank) continue;
+      gin_.signal(ncclTeamWorld(comm_), peer, ncclGin_SignalInc{seen_signal(turn_)}, ncclCoopCta{});
     }
   }
   // Behind that signal or barrier of the turn before. All ranks say the same.
-  __device__ bool takes_place(uint64_t turn) const {
+  __device__ bool takes_place(uint64_t turn) {
+    turn_ = turn;
+    if (turns_.least == turns_.most) return turn <= turns_.most;
+    const uint64_t earlier = last_;
+    last_ = gin_.readSignal(seen_signal(turn - 1));
     if (turn <= turns_.least) return true;
-    return turn <= turns_.most && gin_.readSignal(kSeenSignal) + told_ < turns_.lookers;
+    return turn <= turns_.most && earlier + last_ + told_ < turns_.lookers;
   }
 
  private:
+  static __device__ ncclGinSignal_t seen_signal(uint64_t turn) {
+    return kSeenSignal + static_cast<ncclGinSignal_t>(turn % 2);
+  }
+
   const ncclDevComm& comm_;
   const ncclGin& gin_;
   const Turns turns_;
+  uint64_t turn_ = 0;
+  uint64_t last_ = 0;  // how often the others told in the turn before, and those as far from it by an even number
   bool told_ = false;
 };
 
