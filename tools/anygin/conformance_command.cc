@@ -20,6 +20,11 @@ namespace anygin::tools {
 namespace {
 
 constexpr int kExitFailed = 1;
+#if defined(ANYGIN_RANKS_SHARE_GPU)
+constexpr bool kRanksShareGpu = true;
+#else
+constexpr bool kRanksShareGpu = false;
+#endif
 
 bool matches(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
@@ -38,8 +43,8 @@ class Conformance {
 
   int run() {
     plan();
-    const int jobs =
-        request_.jobs > 0 ? request_.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int jobs = request_.jobs > 0 ? request_.jobs : kRanksShareGpu ? std::min(4, cores) : cores;
     run_tasks(tasks_, jobs, [this](size_t index, const TaskEnd& end) { take(runs_[index], end); });
     fmt::print("{}{} runs of {} cases on {} arms: {} passed, {} failed, {} not on their arm\n", matrix_.text(),
                tasks_.size(), cases_.size(), arms_.size(), matrix_.passes(), matrix_.failures(), matrix_.elsewhere());
@@ -130,6 +135,7 @@ int run_conformance(const ConformanceRequest& request) {
   for (const char* name :
        {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NCCL_COMM_ID", "ANYGIN_TOPOLOGY", "ANYGIN_PROFILE"})
     unsetenv(name);
+  if (kRanksShareGpu) setenv("ANYGIN_DEVICES", "16", 0);  // of the one there is; ranks take one each
   if (request.mutants) return run_conformance_mutants(request);
   std::vector<ConformanceCase> cases = all_cases();
   if (cases.empty()) {

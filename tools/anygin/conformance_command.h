@@ -13,7 +13,7 @@ struct ConformanceRequest {
   std::string junit_file;
   bool list = false, mutants = false;
   uint64_t seed = 1;
-  int jobs = 0;  // 0: as many as there are cores
+  int jobs = 0;  // 0: as many as there are cores; on one GPU, which runs take turns at, 4
 };
 
 // 0: all passed. 1: a case failed, or a mutant was not caught. 2: nothing matches. 3: what it needs is not here.

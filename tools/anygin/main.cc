@@ -93,7 +93,8 @@ void add_conformance_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"emu", "hw"}));
   own->add_option("--junit", conformance.junit_file, "write a JUnit report there");
   own->add_option("--seed", conformance.seed, "of the runs (default 1); on simulated arms the first of three");
-  own->add_option("-j,--jobs", conformance.jobs, "runs at a time (default: cores)")->check(CLI::Range(1, 256));
+  own->add_option("-j,--jobs", conformance.jobs, "runs at a time (default: cores; on one GPU 4)")
+      ->check(CLI::Range(1, 256));
   own->add_flag("--list", conformance.list, "arms and cases, and run nothing");
   own->add_flag("--mutants", conformance.mutants, "in a build with deliberate faults: how many are noticed");
   own->footer(
