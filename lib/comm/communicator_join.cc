@@ -19,11 +19,6 @@
 #include "nccl.h"
 
 namespace anygin::comm {
-namespace {
-
-constexpr const char* kVersion = "0.1.0";
-
-}  // namespace
 
 Member Communicator::describe_self() const {
   const Options& o = options();
@@ -35,7 +30,7 @@ Member Communicator::describe_self() const {
   me.pid = process_id();
   me.start_time = process_start_time();
   me.process_nonce = ProcessState::get().nonce();
-  me.agreed = {{"the library's version", kVersion},
+  me.agreed = {{"the library's version", ANYGIN_VERSION},
                {"ANYGIN_PROFILE", std::string(name_of(o.profile))},
                {"ANYGIN_TOPOLOGY", describe(o.topology)},
                {"ANYGIN_NIC", o.nic},
@@ -78,7 +73,7 @@ void Communicator::introduce() const {
   const Options& o = options();
   if (rank() == 0) {
     log(LogLevel::kInfo, "AnyGIN {}, API of NCCL {}.{}.{}; communicator {}: {} ranks, {}, {} LSA teams of {}{}",
-        kVersion, NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH, name(), size(), describe(o.topology), layout_.lsa_teams(),
+        ANYGIN_VERSION, NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH, name(), size(), describe(o.topology), layout_.lsa_teams(),
         layout_.lsa_size, layout_.rails_connected ? "" : ", rails apart");
     log(LogLevel::kInfo, "communicator {}: {}", name(),
         reaches_rail() ? fmt::format("GIN by the proxy backend, NIC {}, fabric {}, profile {}, seed {}", o.nic,

@@ -55,10 +55,12 @@ Result<NearBlock> make_view(Communicator& communicator, const DevCommWish& wish,
   view->reservedSignal0 = reserved.first;
   view->reservedSignalEnd = reserved.end;
   view->contextReported = reinterpret_cast<uint32_t*>(view_in(block->kernel()) + 1);
-  if (wish.custom) view->connected = view->contextReported + 1;
-  auto* connected = reinterpret_cast<uint32_t*>(view + 1) + 1;
-  for (Rank peer = 0; wish.custom && peer < ranks; ++peer) {
-    if (wish.connects(communicator.rank(), peer)) connected[peer / 32] |= uint32_t{1} << (peer % 32);
+  if (wish.custom) {
+    view->connected = view->contextReported + 1;
+    auto* connected = reinterpret_cast<uint32_t*>(view + 1) + 1;
+    for (Rank peer = 0; peer < ranks; ++peer) {
+      if (wish.connects(communicator.rank(), peer)) connected[peer / 32] |= uint32_t{1} << (peer % 32);
+    }
   }
   publish(&view->communicator, communicator.identity());
   ANYGIN_TRY(block->publish());

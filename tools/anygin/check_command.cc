@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -25,6 +22,7 @@
 #include "minimise.h"
 #include "output_file.h"
 #include "run_command.h"
+#include "shell_text.h"
 
 namespace anygin::tools {
 namespace {
@@ -249,17 +247,6 @@ bool parse_shard(const std::string& text, uint64_t* index, uint64_t* count) {
   return second.ec == std::errc() && second.ptr == end && *index < *count;
 }
 
-// As a shell takes it for one word.
-static std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::strchr("_-+./:=,@%^", c) != nullptr;
-  });
-  if (plain) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string replay_line(const SimRunRequest& run, const std::string& choices_file) {
   std::string line = "anygin replay";
   if (choices_file.empty()) {
@@ -270,9 +257,7 @@ std::string replay_line(const SimRunRequest& run, const std::string& choices_fil
   }
   line += fmt::format(" --profile {}", run.profile);
   if (!run.faults.empty()) line += fmt::format(" --faults {}", run.faults);
-  line += " --";
-  for (const std::string& word : run.command) line += " " + shell_word(word);
-  return line;
+  return line + " -- " + shell_words(run.command);
 }
 
 // 0, or the exit code of what is wrong; it is printed.

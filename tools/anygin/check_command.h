@@ -39,6 +39,7 @@ int run_replay(const ReplayRequest& request);
 struct TraceRequest {
   SimRunRequest run;
   std::string out_file = "anygin-trace.json";
+  static bool is_still(const std::string& file) { return file.size() > 4 && file.ends_with(".svg"); }
 };
 // One run as a picture for ui.perfetto.dev.
 int run_trace(const TraceRequest& request);

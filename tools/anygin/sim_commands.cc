@@ -9,6 +9,15 @@
 namespace anygin::tools {
 namespace {
 
+// What the ending says is what is written.
+CLI::Validator picture_file() {
+  const auto why_not = [](const std::string& name) {
+    if (name.ends_with(".json") || TraceRequest::is_still(name)) return std::string();
+    return "'" + name + "': a name that ends in .json or .svg would be right";
+  };
+  return {why_not, "FILE"};
+}
+
 void add_run_options(CLI::App& command, SimRunRequest& run) {
   command.add_option("--profile", run.profile, "what the NIC may reorder (default relaxed)")
       ->check(CLI::IsMember({"inorder", "cx7", "relaxed", "srd"}));

@@ -30,7 +30,7 @@ int run_trace(const TraceRequest& request) {
     return kExitEnvironment;
   }
   const Picture picture = picture_of(*events);
-  const bool still = request.out_file.size() > 4 && request.out_file.substr(request.out_file.size() - 4) == ".svg";
+  const bool still = TraceRequest::is_still(request.out_file);
   if (!write_output("trace", request.out_file, still ? picture.svg() : picture.json())) return kExitEnvironment;
   fmt::print("{}: {} events; open it {}\n", request.out_file, events->size(),
              still ? "with a browser" : "at ui.perfetto.dev");

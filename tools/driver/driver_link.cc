@@ -9,6 +9,7 @@
 #include "driver_process.h"
 #include "driver_steps.h"
 #include "image_link.h"
+#include "shell_text.h"
 
 namespace anygin::driver {
 namespace {
@@ -104,7 +105,7 @@ void Driver::show_environment() const {
 }
 
 void Driver::show(const std::vector<std::string>& command) const {
-  if (options_.verbose || options_.dry_run) fmt::print(stderr, "#$ {}\n", shown(command));
+  if (options_.verbose || options_.dry_run) fmt::print(stderr, "#$ {}\n", tools::shell_words(command));
 }
 
 int Driver::execute(const std::vector<std::string>& command) const {

@@ -61,22 +61,6 @@ int run_program(const std::vector<std::string>& command, std::string* captured) 
   return wait_for(child);
 }
 
-std::string shown(const std::vector<std::string>& command) {
-  std::string text;
-  for (const std::string& argument : command) {
-    if (!text.empty()) text += ' ';
-    const bool plain = !argument.empty() && argument.find_first_of(" \t\n\"'\\$`&|;<>()*?#~") == std::string::npos;
-    if (plain) {
-      text += argument;
-      continue;
-    }
-    text += '\'';
-    for (char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
-  }
-  return text;
-}
-
 TemporaryFile::TemporaryFile(const std::string& suffix) {
   const char* folder = std::getenv("TMPDIR");
   path_ = fmt::format("{}/anygin-XXXXXX{}", folder != nullptr && *folder != '\0' ? folder : "/tmp", suffix);

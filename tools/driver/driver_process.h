@@ -11,9 +11,6 @@ namespace anygin::driver {
 // if one ended it, 127 with a message on stderr if it could not be started.
 int run_program(const std::vector<std::string>& command, std::string* captured = nullptr);
 
-// As a shell would take it, for --dryrun and -v.
-std::string shown(const std::vector<std::string>& command);
-
 // A file in the temporary directory, removed with the object.
 class TemporaryFile {
  public:
